@@ -229,7 +229,9 @@ def figures_of(name, contest, stored):
     start = time.process_time()
     error, is_probability = METHODS[name](contest)
     seconds = time.process_time() - start
-    wrong = stored["test_wrong"]
+    # A copy of a training row is no new row.
+    is_new = ~stored["test_known"]
+    wrong, error = stored["test_wrong"][is_new], error[is_new]
     differ = 0 < wrong.sum() < len(wrong)
     line = {name: stored[name] for name in ("table", "family", "model", "random_state", "n_train")}
     line |= {

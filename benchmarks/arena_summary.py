@@ -17,6 +17,7 @@ JUDGED = {"the five": FIVE, "catboost": ("catboost",), "stack": ("stack",)}
 CHOOSING_SIZES = (300, 1500)
 # Tables with this many rows measure calibration.
 LEAST_ROWS_CALIBRATED = 2000
+LEAST_CALIBRATION = 1e-3
 KEYS = ["table", "model", "n_train", "random_state"]
 
 
@@ -161,7 +162,8 @@ def calibration_lines(figures, method=OURS[0], over="isotonic confidence"):
         own = pairs[pairs.model.isin(models) & (pairs["size"] > min(CHOOSING_SIZES))]
         if len(own):
             ratio = own[method].mean() / own[over].mean()
-            by_table = own.groupby("table")[[method, over]].mean()
+            # Both are 0 but for rounding where a model hardly errs.
+            by_table = own.groupby("table")[[method, over]].mean().clip(lower=LEAST_CALIBRATION)
             lines[name] = {
                 "tables": len(by_table),
                 "cases": len(own),
@@ -301,7 +303,8 @@ def summarize(figures, half=None):
 
     At 8,000 rows, which only six tables have, surefoot is compared with the rivals on both halves.
     """
-    can_choose = (figures.half == "chosen") & figures["size"].isin(CHOOSING_SIZES)
+    of_five = of_models(figures)
+    can_choose = (of_five.half == "chosen") & of_five["size"].isin(CHOOSING_SIZES)
     rival = strongest_rival(figures) if can_choose.any() else "—"
     large = figures[figures["size"] > max(CHOOSING_SIZES)]
     shown = figures if half is None else figures[figures.half == half]

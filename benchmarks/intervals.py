@@ -104,7 +104,7 @@ def surefoot_intervals(model, X, y, X_test, seed, *, corrected):
     error_estimator = IndividualErrorRegressor(model, corrected=corrected, random_state=seed).fit(
         X, y
     )
-    judgement = error_estimator.judge(X_test, CONFIDENCE)
+    judgement = error_estimator.judge(X_test, confidence=CONFIDENCE)
     return judgement.prediction, judgement.interval, judgement.error
 
 

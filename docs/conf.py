@@ -24,11 +24,8 @@ exclude_patterns = ["_build"]
 exclude_patterns += [
     f"results/{name}.rst"
     for name in (
-        "arena",
-        "error-detection",
         "error-prior",
         "error-size-prior",
-        "given-predictions",
         "intervals",
         "never-worse",
         "scale",

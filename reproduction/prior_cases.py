@@ -280,6 +280,7 @@ def measure(case: Case, model: Any = None) -> Arrays:
         "error": held_out.error,
         "test_columns": np.hstack(list(judgement.columns.values())),
         "test_error": judgement.error,
+        "test_known": judgement.known,
     }
     outcome = classified if is_classification else regressed
     facts |= outcome(error_estimator, judgement, rows.y_test)

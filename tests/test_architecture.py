@@ -14,9 +14,9 @@ SRC = ROOT / "src"
 
 # The most that there may be of each; docstrings are no statements.
 LIMITS = {
-    "statements in src/surefoot": 18_898,
+    "statements in src/surefoot": 19_110,
     "statements in reproduction": 2_369,
-    "modules in src/surefoot": 162,
+    "modules in src/surefoot": 163,
     "public names": 100,
 }
 

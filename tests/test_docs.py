@@ -8,11 +8,8 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 GUIDE = sorted((DOCS / "guide").glob("*.rst"))
 MEASURED_AGAIN = (
-    "arena",
-    "error-detection",
     "error-prior",
     "error-size-prior",
-    "given-predictions",
     "intervals",
     "never-worse",
     "scale",

@@ -9,7 +9,16 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import poisson
 
-from surefoot._tables import as_values, count_rows, is_frame, missing_mask, split_columns
+from surefoot._tables import (
+    as_floats,
+    as_values,
+    count_rows,
+    is_frame,
+    kind_of,
+    kinds_of,
+    missing_mask,
+    split_columns,
+)
 from surefoot._typing import Floats, Ints, Mask
 
 Hashes = NDArray[np.uint64]
@@ -20,6 +29,9 @@ LEVEL = 0.002
 # Equal rows are frequent, and no copies, above this share of all rows and above a number: that of texts or sparse rows,
 # or that of rows of a table with columns.
 FREQUENT, FREQUENT_TEXTS, FREQUENT_ROWS = 0.05, 2, 10
+
+# Up to so many rows are hashed as a whole.
+FEW_ROWS = 256
 
 # Columns that are left out in turn, to see how many rows agree in all others.
 MOST_LEFT_OUT = 50
@@ -38,6 +50,10 @@ def hash_rows(X: Any) -> Hashes:
 
 def hash_cells(X: Any) -> list[Hashes]:
     """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
+    kinds = kinds_of(X) if is_frame(X) else [kind_of(X)] * (X.shape[1] if np.ndim(X) == 2 else 0)
+    if kinds and set(kinds) <= set("iuf") and count_rows(X) <= FEW_ROWS:  # all columns at once
+        numbers = as_floats(X)
+        return list(_mix(_number_bits(numbers), np.arange(numbers.shape[1])).T)
     columns = split_columns(X) if is_frame(X) or np.ndim(X) == 2 else [X]
     return [_mix(_bits(as_values(column)), np.full(1, i)) for i, column in enumerate(columns)]
 

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import as_table
+from surefoot._tables import as_table, in_form
 from surefoot._typing import Floats, Ints
 
 # Up to so many different numbers may be classes, however few rows there are.
@@ -129,7 +129,7 @@ def check_training_rows(
 def check_rows(action: Any, X: Any) -> Any:
     """New rows as a table; raises if the action is not fitted or was fitted on other columns."""
     check_is_fitted(action)
-    X = as_table(X)
+    X = as_table(in_form(X, getattr(action, "input_form_", {})))
     validate_data(action, X, reset=False, skip_check_array=True)
     return X
 

@@ -54,7 +54,6 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub._dataframe._common": ("is_any_date", "is_categorical", "is_numeric"),
         "skrub._table_vectorizer": ("_created_by_predicate",),
         "skrub.selectors._selectors": ("_cardinality_below",),
-        "surefoot._models": ("_as_objects", "_half_a_difference_each", "_infinite_to_missing"),
     },
     "ObjectNode": {
         "scipy.interpolate._bsplines": ("BSpline", "_BSpline"),
@@ -103,8 +102,9 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
-            *("GivenInput", "GivenOutputs", "MixedInput", "ModelInput", "NativeClassifier"),
-            *("NativeRegressor", "NumericInput", "Outputs", "VotingTrees"),
+            *("GivenInput", "GivenOutputs", "MixedInput", "MixedVectorizer", "ModelInput"),
+            *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
+            "VotingTrees",
         ),
         "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("PlainColumn",),

@@ -94,12 +94,11 @@ def test_the_report_is_on_the_predictions_as_they_were_made(files, run):
         "--probability",
         "p_yes",
         "--json",
-        "--drop",
-        "p_no",
     )
     known, summary = TABLE[:N_KNOWN], json.loads(done.out)
     assert summary["numbers"]["error"] == pytest.approx((known["said"] != known["truth"]).mean())
     assert "'p_yes' is read as the probability of yes" in done.err
+    assert "Column 'p_no' is named like a prediction, and is going to be an input" in done.err
     names = [each["name"] for each in summary["improvements"]]
     assert names == [
         "Recalibrated probabilities",

@@ -207,6 +207,17 @@ def test_one_number_for_many_classes_is_how_sure_the_model_was():
     assert_array_equal(model.held_out_.scores.argmax(axis=1), predictions)
 
 
+def test_a_confidence_that_is_the_same_everywhere_is_worth_nothing():
+    X, y, predictions, _, _ = rows_and_predictions()
+    stated = np.full(len(y), 0.95)
+    model = assess_predictions(X, y, predictions, stated, random_state=0)
+    assert "how sure the model was" in model.estimator.describe()
+    alone = assess_predictions(X, y, predictions, random_state=0)
+    wrong = predictions != y
+    areas = [roc_auc_score(wrong, each.held_out_.error) for each in (model, alone)]
+    assert abs(areas[0] - areas[1]) < 0.05
+
+
 def test_rows_of_a_later_time_are_held_out():
     X, y, predictions, _, _ = rows_and_predictions()
     time = np.arange(len(y))[::-1]

@@ -10,7 +10,6 @@ from surefoot._models._given import (
     lay_out,
 )
 from surefoot._models._inputs import (
-    SAVED_FUNCTIONS,
     MixedInput,
     ModelInput,
     axis_samples,
@@ -20,6 +19,7 @@ from surefoot._models._inputs import (
 from surefoot._models._model import (
     Outputs,
     TagsOfModel,
+    as_labels,
     ask_chosen,
     check_model,
     class_votes,
@@ -29,6 +29,7 @@ from surefoot._models._model import (
     is_fitted,
     margin,
     predict_labels,
+    predicts_most_probable,
     saw_no_labels,
     seeded_everywhere,
     series_model,
@@ -68,6 +69,7 @@ __all__ = [
     "SharedTrees",
     "TagsOfModel",
     "VotingTrees",
+    "as_labels",
     "ask_chosen",
     "axis_samples",
     "check_model",
@@ -92,6 +94,7 @@ __all__ = [
     "native_estimator",
     "native_file",
     "predict_labels",
+    "predicts_most_probable",
     "read_native",
     "saw_no_labels",
     "seeded_everywhere",
@@ -104,4 +107,4 @@ __all__ = [
     "try_files",
 ]
 
-settle(__name__, *SAVED_FUNCTIONS)
+settle(__name__)

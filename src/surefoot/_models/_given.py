@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from surefoot._models._inputs import ModelInput, NumericInput, table_input
 from surefoot._models._model import Outputs, split_model
+from surefoot._models._vectors import VectorEncoder, vector_encoder
 from surefoot._tables import (
     RowError,
     as_floats,
@@ -290,6 +291,7 @@ class GivenInput(ModelInput):
         if isinstance(self.inner, NumericInput) and is_frame(encoded):
             self.inner.names = column_names(encoded)
         self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
+        self.keeps_scale = isinstance(model.encoder, VectorEncoder)
 
     @property
     def rows(self) -> Any:
@@ -395,6 +397,7 @@ def given_predictions(
             f"Every prediction is {said[0]}: such predictions do not depend on the row, and there is nothing to tell "
             "apart."
         )
+    encoder = encoder or vector_encoder(model.inputs(table))
     if encoder is not None:
         model.set_params(encoder=clone(encoder).fit(model.inputs(table)))
     model.outputs(table)  # raises what is wrong with a row
@@ -617,7 +620,7 @@ def _meaning(model: GivenOutputs, table: Any, about: int | None) -> dict[str, An
     number = values[:, 0]
     spread = float(number.std()) or 1.0
     scale = None if are_shares else (float(number.mean()), spread)
-    if n_classes == 2:
+    if n_classes == 2 and (about is not None or np.ptp(number) > 0):
         for place in (1, 0) if about is None else (about,):
             oriented = number if place == 1 else (1 - number if are_shares else -number)
             if (found := _bounds(codes, oriented, are_shares=are_shares)) is not None:

@@ -1,14 +1,12 @@
 """Input of a fitted model's last step: its rows, points between them, and their numeric coordinates."""
 
-from typing import Any, NamedTuple
+from collections import Counter
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, get_tags
 
 from surefoot._kernels import points_between
@@ -25,6 +23,7 @@ from surefoot._tables import (
     is_numeric,
     is_whole,
     split_columns,
+    stack_rows,
     take_column,
     take_rows,
     with_columns,
@@ -38,6 +37,9 @@ class ModelInput:
     # Whether rows are arrays of numbers, and whether these may be missing.
     is_numeric = False
     takes_missing = False
+
+    # Whether the distances between the rows are meant as they are, so that no column is scaled.
+    keeps_scale = False
 
     # Whether there is a model to ask about points between the rows.
     has_model = True
@@ -79,7 +81,7 @@ class ModelInput:
         parts = [outputs(self.as_model_sees(take_rows(self.rows, batch))) for batch in batches]
         return np.concatenate(parts)
 
-    def vectorizer(self) -> ColumnTransformer | None:
+    def vectorizer(self) -> Any:
         """Transformer of the rows to numeric coordinates; None if they are numbers already."""
         return None
 
@@ -171,16 +173,17 @@ class MixedInput(ModelInput):
         """Scores, shape (n, k, columns), between each row and its neighbours: means over both ends."""
         start = take_rows(rows, np.repeat(np.arange(len(near)), near.shape[1]))
         end = take_rows(self.rows, near.ravel())
+        n_samples = near.size
         weights = steps.ravel()
         numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.interpolated}
         # Infinity minus infinity is NaN: `_filled` then takes the value of each end.
         with np.errstate(invalid="ignore"):
             between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
-        scores = [
-            outputs(self.as_model_sees(with_columns(table, self._filled(between, numbers, side))))
-            for side, table in enumerate((start, end))
-        ]
-        mixed = scores[0] + weights[:, None] * (scores[1] - scores[0])
+        sides = [self._filled(between, numbers, side) for side in (0, 1)]
+        both = {name: np.concatenate([side[name] for side in sides]) for name in between}
+        # One call of the model for both ends: for a single row, calls take most of the time.
+        scores = outputs(self.as_model_sees(with_columns(stack_rows([start, end]), both)))
+        mixed = scores[:n_samples] + weights[:, None] * (scores[n_samples:] - scores[:n_samples])
         return mixed.reshape(*near.shape, -1)
 
     @staticmethod
@@ -191,9 +194,9 @@ class MixedInput(ModelInput):
             for name, values in between.items()
         }
 
-    def vectorizer(self) -> ColumnTransformer:
+    def vectorizer(self) -> "MixedVectorizer":
         """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
-        return default_vectorizer(self.numeric, self.categorical)
+        return MixedVectorizer(self.numeric, self.categorical)
 
     def nbytes_per_sample(self) -> int:
         """Approximate bytes that one sample takes: frames hold objects, and there are two ends."""
@@ -290,50 +293,79 @@ def local_spread(reference: Any, near: Ints) -> Any:
     return variance.sqrt()
 
 
-def default_vectorizer(numeric: list[Any], categorical: list[Any]) -> ColumnTransformer:
-    """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
-    numbers = make_pipeline(
-        FunctionTransformer(_infinite_to_missing, feature_names_out="one-to-one"),
-        SimpleImputer(strategy="median", keep_empty_features=True),
-        StandardScaler(),
-    )
-    categories = make_pipeline(
-        FunctionTransformer(_as_objects, feature_names_out="one-to-one"),
-        OneHotEncoder(
-            handle_unknown="infrequent_if_exist", max_categories=100, sparse_output=False
-        ),
-        FunctionTransformer(_half_a_difference_each, feature_names_out="one-to-one"),
-    )
-    return ColumnTransformer(
-        [
-            ("numbers", numbers, numeric),
-            ("categories", categories, categorical),
-        ],
-        sparse_threshold=0,
-    )
+class MixedVectorizer(TransformerMixin, BaseEstimator):
+    """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1.
+
+    It does what a `ColumnTransformer` of scikit-learn's transformers does, in a hundredth of the time for one row.
+
+    Parameters
+    ----------
+    numeric, categorical : list
+        Names of the columns, in the order of the coordinates: infinite and missing numbers become the median, and
+        categories beyond the 99 most frequent share a coordinate, with those of new rows.
+    """
+
+    def __init__(self, numeric: list[Any], categorical: list[Any]) -> None:
+        self.numeric = numeric
+        self.categorical = categorical
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn medians, scales and categories."""
+        numbers = self._numbers(X)
+        known = np.isfinite(numbers)
+        self.medians_ = np.array(
+            [
+                np.median(column[here]) if here.any() else 0.0
+                for column, here in zip(numbers.T, known.T, strict=True)
+            ]
+        )
+        numbers = np.where(known, numbers, self.medians_)
+        spread = numbers.std(axis=0)
+        # A spread of the size of the rounding error is none.
+        is_constant = spread <= 10 * np.finfo(float).eps * np.abs(numbers).max(axis=0, initial=0.0)
+        self.means_, self.scales_ = numbers.mean(axis=0), np.where(is_constant, 1.0, spread)
+        self.codes_, self.names_ = [], [f"numbers__{name}" for name in self.numeric]
+        n_columns = len(self.numeric)
+        for name in self.categorical:
+            counts = Counter(self._categories(X, name))
+            is_few = len(counts) <= MOST_CATEGORIES
+            chosen = counts if is_few else dict(counts.most_common(MOST_CATEGORIES - 1))
+            kept = sorted(chosen, key=lambda value: (value is None, value or ""))
+            rest = -1 if is_few else n_columns + len(kept)
+            self.codes_.append(({value: n_columns + i for i, value in enumerate(kept)}, rest))
+            self.names_ += [f"categories__{name}_{value}" for value in kept]
+            self.names_ += [] if is_few else [f"categories__{name}_infrequent"]
+            n_columns = len(self.names_)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Coordinates of rows."""
+        numbers = self._numbers(X)
+        rows = np.zeros((len(numbers), len(self.names_)))
+        numbers = np.where(np.isfinite(numbers), numbers, self.medians_)
+        rows[:, : len(self.numeric)] = (numbers - self.means_) / self.scales_
+        for name, (codes, rest) in zip(self.categorical, self.codes_, strict=True):
+            places = np.array([codes.get(v, rest) for v in self._categories(X, name)], dtype=int)
+            known = np.flatnonzero(places >= 0)
+            rows[known, places[known]] = np.sqrt(0.5)  # two categories differ in two columns
+        return rows
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the coordinates."""
+        return np.array(self.names_, dtype=object)
+
+    def _numbers(self, X: Any) -> Floats:
+        # Contiguous, as the layout in memory decides how sums of columns are rounded.
+        columns = [as_floats(take_column(X, name)) for name in self.numeric]
+        return np.ascontiguousarray(np.column_stack([np.empty((count_rows(X), 0)), *columns]))
+
+    @staticmethod
+    def _categories(X: Any, name: Any) -> list[str | None]:
+        return [None if v is None else str(v) for v in as_objects(take_column(X, name))]
 
 
-def _infinite_to_missing(table: Any) -> Floats:
-    """Numbers with infinite values as missing ones."""
-    # Contiguous, as the layout in memory decides how sums of columns are rounded.
-    values = np.ascontiguousarray(as_floats(table))
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def _as_objects(table: Any) -> NDArray[Any]:
-    """Categories as texts, and None for a missing value: the encoder does not take mixed types."""
-    values = as_objects(table)
-    texts = [None if value is None else str(value) for value in values.ravel()]
-    return np.array(texts, dtype=object).reshape(values.shape)
-
-
-def _half_a_difference_each(indicators: Floats) -> Floats:
-    """One-hot columns scaled by √½: two categories differ in two columns, and are then at distance 1."""
-    return indicators * np.sqrt(0.5)
-
-
-# Functions that saved models hold, in transformers of `default_vectorizer`.
-SAVED_FUNCTIONS = (_infinite_to_missing, _as_objects, _half_a_difference_each)
+# Most coordinates of a column of categories.
+MOST_CATEGORIES = 100
 
 
 class FrameParts(NamedTuple):

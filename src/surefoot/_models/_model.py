@@ -14,6 +14,7 @@ from scipy.special import expit, logit, softmax
 from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
@@ -46,6 +47,9 @@ WITHOUT_LABELS = (
 
 # Columns up to which regression trees try all of them at each split.
 FEW_COLUMNS = 24
+
+# Classifiers of other libraries, and those around functions and boosters, that predict the most probable class.
+MOST_PROBABLE = ("FunctionClassifier", "LGBMClassifier", "NativeClassifier")
 
 THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 
@@ -119,9 +123,26 @@ def clone_model(estimator: Any) -> Any:
 
 def predict_labels(model: Any, X: Any) -> NDArray[Any]:
     """Predictions, one a row; CatBoost gives those of three classes or more as a column."""
-    predictions = np.asarray(model.predict(X))
+    return as_labels(model.predict(X))
+
+
+def as_labels(output: Any) -> NDArray[Any]:
+    """Predictions, one a row, from what `predict` of a model returned."""
+    predictions = np.asarray(output)
     is_column = predictions.ndim == 2 and predictions.shape[1] == 1
     return predictions[:, 0] if is_column else predictions
+
+
+def predicts_most_probable(model: Any) -> bool:
+    """Whether `predict` of a classifier is known to be its class of highest probability, the first of equals.
+
+    The model then need not be asked twice.
+    """
+    if not hasattr(model, "predict_proba"):
+        return False
+    return type(model).__name__ in MOST_PROBABLE or isinstance(
+        model, (ExtraTreesClassifier, RandomForestClassifier)
+    )
 
 
 def class_votes(model: Any, X: Any) -> Floats:
@@ -420,6 +441,10 @@ def _choose_method(model: Any, response: str) -> str:
     if len(model.classes_) < 2:
         raise ValueError("estimator knows one class only: there is no other to be ahead of.")
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
+    if response == "auto" and predicts_most_probable(
+        model
+    ):  # asked for anyway: one call serves both
+        wanted = wanted[::-1]
     if isinstance(model, THRESHOLDED):  # its threshold applies to one response method
         own = model.response_method
         wanted = ("predict_proba", "decision_function") if own == "auto" else (own,)

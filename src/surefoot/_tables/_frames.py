@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from surefoot._typing import Floats, Ints, Mask, settle
-from surefoot._words import plural
+from surefoot._words import listed, plural
 
 
 class RowError(ValueError):
@@ -433,6 +433,61 @@ def input_form(X: Any) -> dict[str, Any]:
     return {"library": "pandas", "kinds": kinds, "categories": categories}
 
 
+def in_form(X: Any, form: Mapping[str, Any]) -> Any:
+    """Rows with the kinds and categories that the columns had in `fit`; see `input_form`.
+
+    A dict, or a list of dicts, is one row each; in a pandas frame, only columns of objects where `fit` had others are
+    converted. Any other table is returned as it is.
+    """
+    records = [X] if isinstance(X, Mapping) else X
+    if not (isinstance(records, list) and records and isinstance(records[0], Mapping)):
+        if not (is_pandas(X) and form.get("library") == "pandas" and hasattr(X, "columns")):
+            return X
+        kinds = dict(zip(X.columns, X.dtypes, strict=True))
+        changed = {
+            name: in_kind(name, X[name].tolist(), form)
+            for name, kind in form["kinds"].items()
+            if getattr(kinds.get(name), "kind", "") == "O"
+            and not hasattr(kinds[name], "categories")
+            and (kind != "O" or name in form["categories"])
+        }
+        return X.assign(**changed) if changed else X
+    if "kinds" not in form:
+        raise ValueError(
+            "X is a dict, and the model was fitted on an array, without names of columns."
+        )
+    if lacking := [name for name in form["kinds"] if name not in records[0]]:
+        raise ValueError(f"X lacks {listed(lacking)}, which the model was fitted on.")
+    columns = {
+        name: in_kind(name, [record.get(name) for record in records], form)
+        for name in form["kinds"]
+    }
+    if form["library"] == "pandas":
+        return import_module("pandas").DataFrame(columns)
+    return nw.from_dict(columns, backend=form["library"]).to_native()
+
+
+def in_kind(name: str, values: list[Any], form: Mapping[str, Any]) -> Any:
+    """Column of plain values in the kind that it had in `fit`; an error that names it for values that cannot be."""
+    kind, known = form["kinds"][name], form["categories"].get(name)
+    if known is not None:
+        new = {value for value in values if not is_missing(value)} - {*known["values"]}
+        categories = [*known["values"], *sorted(new, key=str)]
+        return import_module("pandas").Categorical(values, categories, ordered=known["ordered"])
+    try:
+        if kind == "M":
+            return np.array([None if is_missing(v) else v for v in values], dtype="datetime64[us]")
+        if kind not in NUMERIC:
+            return values
+        numbers = as_floats(np.array(values, dtype=object))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Column {name!r} holds strings where the model knows {'times' if kind == 'M' else 'numbers'}."
+        ) from error
+    is_whole_number = kind in WHOLE and np.isfinite(numbers).all()
+    return numbers.astype({"b": bool}.get(kind, np.int64)) if is_whole_number else numbers
+
+
 def stack_rows(tables: Sequence[Any]) -> Any:
     """Table with the rows of several tables under each other, of the kind that the first is."""
     first = tables[0]
@@ -451,7 +506,8 @@ def _stack_pandas(tables: Sequence[Any]) -> Any:
     join = import_module("pandas.api.types").union_categoricals
     if not all(table.columns.equals(stacked.columns) for table in tables):
         return stacked
-    for i in range(stacked.shape[1]):
+    changed = [a != b for a, b in zip(stacked.dtypes, tables[0].dtypes, strict=True)]
+    for i in np.flatnonzero(changed).tolist():
         parts = [table.iloc[:, i] for table in tables]
         if all(hasattr(part, "cat") for part in parts) and not hasattr(stacked.iloc[:, i], "cat"):
             try:
@@ -481,6 +537,13 @@ def with_columns(X: Any, columns: Mapping[Any, NDArray[Any]]) -> Any:
         for name, new in columns.items()
     ]
     return frame.with_columns(*series).to_native()
+
+
+def take_columns(X: Any, names: Sequence[Any]) -> Any:
+    """Frame with some of its columns, or those of an array by their numbers."""
+    if is_frame(X) and not is_pandas(X):
+        return nw.from_native(X, eager_only=True).select(list(names)).to_native()
+    return X[list(names)] if is_pandas(X) else X[:, list(names)]
 
 
 def without_columns(X: Any, names: Sequence[Any]) -> Any:

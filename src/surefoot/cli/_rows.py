@@ -216,8 +216,8 @@ def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:
         if agrees:
             why = f"agrees with {target!r} far too often for an input"
         remark(
-            f"Column {name!r} {why}, and the model is going to learn from it. If it is a prediction, pass --prediction "
-            f"{name} to have it judged, or --drop {name}."
+            f"Column {name!r} {why}, and is going to be an input. If it is a prediction, pass --prediction {name} to "
+            f"have it judged (--probability for a probability beside it), or --drop {name}."
         )
 
 

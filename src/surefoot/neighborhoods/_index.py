@@ -16,11 +16,12 @@ from surefoot._kernels import aligned_neighbors
 from surefoot._models import (
     ModelInput,
     Outputs,
+    as_labels,
     axis_samples,
     inputs_of,
     interpolate,
     model_input,
-    predict_labels,
+    predicts_most_probable,
     series_model,
     series_window,
     split_model,
@@ -274,7 +275,10 @@ class NeighborhoodIndex:
         for rows in row_batches(X.shape[0], per_row):
             near = Neighborhood(self, take_rows(X, rows))
             batches = list(row_batches(rows.stop - rows.start, (n_samples + 2) * per_sample))
-            parts = (near.part(batch) for batch in batches) if len(batches) > 1 else [near]
+            if len(batches) == 1:  # joblib takes as long as the search for one row
+                results.append(function(near))
+                continue
+            parts = (near.part(batch) for batch in batches)
             results += Parallel(n_jobs=self.n_jobs, require="sharedmem")(
                 delayed(function)(part) for part in parts
             )
@@ -338,6 +342,7 @@ class Neighborhood:
         self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
     ) -> None:
         self.index, self.table, self.twin = index, as_table(X), twin
+        self._outputs: dict[str, Any] = {}  # of the model, by method
         # Whether the votes at samples come from the neighbours of the row, without another search.
         self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
@@ -353,6 +358,7 @@ class Neighborhood:
     def part(self, rows: slice) -> "Neighborhood":
         """Neighbourhood of some of the rows."""
         part = copy(self)
+        vars(part)["_outputs"] = {}
         for name in ("table", "transformed", "inputs", "_as_fitted"):
             setattr(part, name, take_rows(getattr(self, name), rows))
         if self.index.n_neighbors > 0:
@@ -409,16 +415,19 @@ class Neighborhood:
         """Output of the model's `predict` or `predict_proba` for the rows."""
         if method == "predict_proba":
             return self.probabilities
-        if hasattr(self.index.voter, "predict_proba_of_lists"):
-            return self.index.voter.classes_[self.probabilities.argmax(axis=1)]
-        return predict_labels(self.index.predictor, self._as_fitted)
+        model = self.index.predictor
+        if hasattr(self.index.voter, "predict_proba_of_lists") or predicts_most_probable(model):
+            return np.asarray(model.classes_)[self.probabilities.argmax(axis=1)]
+        return as_labels(self._asked("predict"))
 
     def _asked(self, method: str) -> Any:
         """Output of a method of the model for the rows; one that votes takes the neighbours that are known."""
         of_lists = getattr(self.index.voter, f"{method}_of_lists", None)
         if of_lists is not None:
             return of_lists(self.distances, self.indices)
-        return getattr(self.index.predictor, method)(self._as_fitted)
+        if method not in self._outputs:
+            self._outputs[method] = getattr(self.index.predictor, method)(self._as_fitted)
+        return self._outputs[method]
 
     def sample_scores(
         self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None

@@ -51,7 +51,7 @@ class NeighborSpace:
         elif (vectorizer := model_input.vectorizer()) is not None:
             self.transformer = vectorizer.fit(model_input.rows)
         elif not issparse(model_input.rows):
-            if space == "scaled":
+            if space == "scaled" and not model_input.keeps_scale:
                 self.width = column_widths(model_input.rows, self.names, like)
             if model_input.takes_missing:  # imputed in new rows, for the search only
                 self.typical = np.median(model_input.rows, axis=0)
