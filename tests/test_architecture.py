@@ -14,7 +14,7 @@ SRC = ROOT / "src"
 
 # The most that there may be of each; docstrings are no statements.
 LIMITS = {
-    "statements in src/surefoot": 19_110,
+    "statements in src/surefoot": 19_129,
     "statements in reproduction": 2_369,
     "modules in src/surefoot": 163,
     "public names": 100,
