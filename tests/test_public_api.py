@@ -11,7 +11,7 @@ import pytest
 
 import surefoot
 
-PACKAGES = [m.name for m in iter_modules(surefoot.__path__) if m.ispkg and m.name[0] != "_"]
+PACKAGES = [m.name for m in iter_modules(surefoot.__path__) if m.name[0] != "_"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
