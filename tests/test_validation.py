@@ -2,8 +2,18 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression, Ridge
 
+from surefoot import (
+    IndividualErrorClassifier,
+    IndividualErrorRegressor,
+    RecalibratedClassifier,
+)
 from surefoot._validation import check_option, check_share
+from surefoot.indicators import Confidence, NeighborDistance
 
 
 @pytest.mark.parametrize("value", [0, 1, 1.5, -0.1, np.nan, float("nan"), np.float64("nan"), True])
@@ -23,3 +33,34 @@ def test_an_unknown_option_names_those_there_are():
         ValueError, match=r"^loss='cubed' is not known: it may be 'a', 'b' or a number\.$"
     ):
         check_option("cubed", "loss", ("a", "b"), other="a number")
+
+
+@pytest.mark.parametrize("size", [1000, 1, 1e-3])
+def test_weights_that_are_all_equal_change_nothing(size):
+    X, y = make_classification(150, 5, class_sep=0.5, random_state=0)
+    indicators = [Confidence(), NeighborDistance()]
+    models = {
+        "predict_error": IndividualErrorClassifier(LogisticRegression(), indicators=indicators),
+        "predict": IndividualErrorRegressor(Ridge(), indicators=NeighborDistance()),
+        "predict_proba": RecalibratedClassifier(LogisticRegression()),
+    }
+    for method, model in models.items():
+        target = y if method != "predict" else X[:, 0] + y
+        seeded = clone(model).set_params(random_state=0)
+        without = seeded.fit(X, target)
+        weighted = clone(seeded).fit(X, target, sample_weight=np.full(len(y), size))
+        assert_allclose(getattr(weighted, method)(X), getattr(without, method)(X), rtol=1e-6)
+        if method != "predict_proba":
+            assert_allclose(weighted.predict_error(X), without.predict_error(X), rtol=1e-6)
+
+
+def test_only_the_ratios_of_weights_matter():
+    X, y = make_classification(150, 5, class_sep=0.5, random_state=0)
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(y)) * (np.arange(len(y)) % 5 > 0)
+    estimates = [
+        IndividualErrorClassifier(LogisticRegression(), indicators=Confidence(), random_state=0)
+        .fit(X, y, sample_weight=factor * weights)
+        .predict_error(X)
+        for factor in (1, 500)
+    ]
+    assert_allclose(estimates[0], estimates[1], rtol=1e-6)

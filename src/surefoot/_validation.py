@@ -110,7 +110,10 @@ def weighted_mean(values: Floats, weights: Floats) -> float:
 def check_training_rows(
     action: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool = True
 ) -> tuple[Any, NDArray[Any], Floats | None]:
-    """Rows as a table, targets and weights as arrays; the column names are stored on the action, or compared."""
+    """Rows as a table, targets and weights as arrays; the column names are stored on the action, or compared.
+
+    Weights that are not 0 have the mean 1, so that only their ratios matter, as if a penalty had no scale.
+    """
     validate_data(action, X, y, reset=reset, skip_check_array=True)
     X, y = as_table(X), column_or_1d(y, warn=True)
     check_consistent_length(X, y)
@@ -118,9 +121,8 @@ def check_training_rows(
         raise ValueError("X and y have no rows: a minimum of two is required.")
     assert_all_finite(y, input_name="y")
     if sample_weight is not None:
-        sample_weight = check_sample_weight(
-            sample_weight, y, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = check_weights(sample_weight, y)
+        sample_weight = weight / weight[weight > 0].mean()
     return X, y, sample_weight
 
 

@@ -28,7 +28,12 @@ from surefoot.abstention import Promise, threshold_for_risk
 from surefoot.active_learning import ActiveLearner, query
 from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier
 from surefoot.error_estimation import find_error_regions
-from surefoot.indicators import NeighborDisagreement, ResamplingSpread, TrustScore
+from surefoot.indicators import (
+    NeighborDisagreement,
+    NeighborDistance,
+    ResamplingSpread,
+    TrustScore,
+)
 from surefoot.metrics import augrc_loss, brier_decomposition, interval_width, risk_coverage_curve
 from surefoot.neighborhoods import voronoi_steps
 from surefoot.resampling import HoldoutSplit, bias_variance, bootstrap, jackknife
@@ -44,7 +49,7 @@ AMOUNTS = np.arange(60) * 10.0
 TOO_MANY = "60 different numbers in 60 rows, too many for classes"
 SHARES = (np.nan, 0, 1, 1.5, -1, "a", True)
 OVERLAPPING = [(np.arange(40), np.arange(40, 60)), (np.arange(30), np.arange(40, 60))]
-LINE = IndividualErrorRegressor(Ridge(), indicators=Confidence())
+LINE = IndividualErrorRegressor(Ridge(), indicators=NeighborDistance())
 
 
 def quick(**settings):

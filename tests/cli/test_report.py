@@ -144,13 +144,25 @@ def test_a_folder_that_may_not_be_written(run, table, tmp_path, monkeypatch):
     assert result.sentence == f"You have no permission to write to the folder {tmp_path}."
 
 
+def test_a_page_of_somebody_else_is_not_overwritten_unless_that_is_meant(run, table, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("<!doctype html><title>my thesis</title>")
+    report = ("report", table, "--target", "leaves", *QUICK, "--out", page)
+    assert run(*report).sentence == (
+        f"{page} is there already, and is no page of surefoot: name another file, or pass --overwrite."
+    )
+    assert "my thesis" in page.read_text()
+    assert run(*report, "--overwrite").code == 0
+    assert run(*report).code == 0  # it is a page of surefoot now
+
+
 def test_a_full_disk_leaves_the_old_page(run, table, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("the old page")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, before[1]))
     try:
-        result = run("report", table, "--target", "leaves", *QUICK, "--out", page)
+        result = run("report", table, "--target", "leaves", *QUICK, "--out", page, "--overwrite")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert (result.code, result.out) == (2, "")

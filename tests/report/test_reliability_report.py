@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.stats import binomtest
 from sklearn.datasets import make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -19,6 +19,7 @@ from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from surefoot._files import write_whole
 from surefoot.metrics import augrc_loss
@@ -173,3 +174,18 @@ def test_the_numbers_of_a_classifier_are_those_of_its_rows(report):
     assert numbers["coverage"] == pytest.approx(answered.mean())
     assert wrong[answered].mean() <= numbers["max_risk"]
     assert numbers["interval_coverage"] is None
+
+
+def test_a_fitted_model_is_fitted_again_and_a_sentence_says_so():
+    X, y = make_classification(120, random_state=0)
+    model = GaussianNB().fit(X, y)
+    with pytest.warns(UserWarning, match=r"This GaussianNB is fitted, .* pass FrozenEstimator"):
+        ReliabilityReport(model, X, y, quick=True).to_frame()
+
+
+def test_the_seed_of_the_report_is_that_of_its_model():
+    X, y = make_classification(120, class_sep=0.3, random_state=0)
+    forest = make_pipeline(StandardScaler(), RandomForestClassifier(5))
+    first, second = (ReliabilityReport(forest, X, y, random_state=3).to_frame() for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+    assert forest[-1].random_state is None

@@ -15,6 +15,7 @@ from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -74,6 +75,15 @@ class TagsOfModel:
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def is_fitted(model: Any) -> bool:
+    """True if a model is fitted already."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
 
 
 def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -162,6 +172,16 @@ def clone_with_seed(estimator: Any, random_state: Any) -> Any:
     if model.get_params(deep=False).get("random_state", 0) is None:
         model.set_params(random_state=random_state)
     return model
+
+
+def seeded_everywhere(estimator: Any, random_state: Any) -> Any:
+    """Clone in which every `random_state` that is None, at any depth, is the given one; a frozen model as it is."""
+    if isinstance(estimator, FrozenEstimator):
+        return estimator
+    model = clone_model(estimator)
+    params = model.get_params()
+    unset = [each for each in params if each.endswith("random_state") and params[each] is None]
+    return model.set_params(**dict.fromkeys(unset, random_state))
 
 
 def weight_parameter(model: Any) -> str:

@@ -65,6 +65,13 @@ class Finding(InWords):
         Positions of the rows that it is about.
     evidence : dict of str to number
         Numbers that it rests on; a list has one entry for each of `columns` or `rows`.
+
+    Examples
+    --------
+    >>> from surefoot.checks import Finding
+    >>> Finding("leak", "“outcome” gives the target away.", ("outcome",))
+    “outcome” gives the target away. (leak)
+    Columns: 'outcome'
     """
 
     code: str

@@ -9,13 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from surefoot._error_estimators import ErrorEstimator
-from surefoot._models import ENDINGS, NativeModel, given_predictions, native_estimator
+from surefoot._models import (
+    ENDINGS,
+    NativeModel,
+    given_predictions,
+    is_fitted,
+    native_estimator,
+    seeded_everywhere,
+)
 from surefoot._tables import RowError, kinds_of, model_columns
 from surefoot._validation import known_classes
 from surefoot._words import listed, plural
@@ -122,15 +127,6 @@ def load_error_estimator(path: Path) -> ErrorEstimator:
     return model
 
 
-def is_fitted(model: Any) -> bool:
-    """True if a model is fitted already."""
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
-
-
 def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) -> tuple[Rows, Any]:
     """Rows with the classes of their model, and the model: built by name, or given.
 
@@ -229,8 +225,7 @@ def build_model(name: str, task: str, random_state: int, *, early_stopping: bool
     if kind == "HistGradientBoostingClassifier" and not early_stopping:
         settings["early_stopping"] = False
     model = tabular_pipeline(getattr(import_module(package), kind)(**settings))
-    seeded = [step for step in model.get_params() if step.endswith("random_state")]
-    return model.set_params(**dict.fromkeys(seeded, random_state))
+    return seeded_everywhere(model, random_state)
 
 
 def known_columns(model: Any, table: Any, name: str) -> Any:

@@ -35,6 +35,9 @@ from surefoot.cli._console import (
 
 PAGE = Path("report.html")
 
+# What a page of surefoot has among its first bytes.
+MARK, LONGEST_HEAD = b'name="generator" content="surefoot"', 4096
+
 # Codes of checks that may be left out.
 CHECKS = ("leak", "duplicate", "entity", "order", "identifier", "equal", "labels")
 
@@ -55,6 +58,10 @@ def report(
             metavar="FILE", help="File for the page. Default: report.html; with --json, no page."
         ),
     ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace FILE even if surefoot has not written it."),
+    ] = False,
     scores: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File for a table of all rows, .csv or .parquet."),
@@ -112,6 +119,8 @@ def report(
     as_json = as_json or json_rows
     page = PAGE if out is None and not as_json else out
     check_output(page, ".html", ".htm")
+    if page is not None and not overwrite:
+        check_is_own(page)
     check_output(scores, ".csv", ".parquet")
     check_outputs([page, scores], [data, model_file(estimator)])
     if unknown := [code for code in ignore or () if code not in CHECKS]:
@@ -171,6 +180,16 @@ def report(
         print("\n".join([verdict["headline"], *verdict["sentences"], *written]))
     if show and page is not None:
         typer.launch(page.resolve().as_uri())
+
+
+def check_is_own(page: Path) -> None:
+    """Raise a `Mistake` if a page is there already, and surefoot has not written it."""
+    if page.is_file() and page.stat().st_size:
+        with page.open("rb") as file:
+            if MARK not in file.read(LONGEST_HEAD):
+                raise Mistake(
+                    f"{page} is there already, and is no page of surefoot: name another file, or pass --overwrite."
+                )
 
 
 def table_or_example(

@@ -66,6 +66,13 @@ class ErrorPrior:
         Names of the tables that it was learned on.
     n_cases : int
         Number of models on tables that it was learned on.
+
+    Examples
+    --------
+    >>> from surefoot.error_estimation import ErrorPrior
+    >>> prior = ErrorPrior.shipped()
+    >>> len(prior.mean) == len(prior.columns), len(prior.tables) > 50
+    (True, True)
     """
 
     version: int

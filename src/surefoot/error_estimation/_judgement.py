@@ -211,6 +211,19 @@ class HeldOut(Judgement):
         be promised.
     refitted : bool
         True if models of several folds predicted the rows, and not the one that is used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> held_out = error_estimator.held_out_
+    >>> float((held_out.prediction != y).mean()) == float(held_out.losses.mean())
+    True
+    >>> repr(held_out).splitlines()[0]
+    'Wrong on 4.7 % of rows, measured on 150 held-out rows.'
     """
 
     rows: Ints

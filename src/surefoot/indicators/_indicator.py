@@ -47,6 +47,17 @@ class Part:
         Fold that holds out each of these rows, -1 if none does; None if folds may share nothing.
     fold : int, default=-1
         Number of the fold that the model has not seen; -1 if it has seen all.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.indicators import Part
+    >>> from surefoot.neighborhoods import NeighborhoodIndex
+    >>> X, y = load_iris(return_X_y=True)
+    >>> part = Part(NeighborhoodIndex(GaussianNB().fit(X, y), X, y, n_neighbors=5))
+    >>> part.fold, part.rows is None
+    (-1, True)
     """
 
     index: NeighborhoodIndex
@@ -64,6 +75,27 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     in one number per row (`trust`). It is fitted on rows, or attached to an index that an action built
     for several indicators: the neighbourhoods may then hold more neighbours than this indicator needs.
     For recalibration it also has a parameter `per_class`; if True, columns come in blocks of one per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.indicators import Indicator
+    >>> class NearestDistance(Indicator):
+    ...     def __init__(self, estimator=None):
+    ...         self.estimator = estimator
+    ...     def needed_neighbors(self, n_rows):
+    ...         return 1
+    ...     def columns(self, neighborhood):
+    ...         return neighborhood.distances[:, :1]
+    ...     def trust(self, neighborhood):
+    ...         return -neighborhood.distances[:, 0]
+    ...     def get_feature_names_out(self, input_features=None):
+    ...         return np.array(["distance"], dtype=object)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NearestDistance(GaussianNB()).fit(X, y).score_samples(X[:1] + 1).round(2)
+    array([-1.27])
     """
 
     estimator: Any

@@ -268,6 +268,18 @@ class Audit(InWords):
         Number of rows that the result is about.
     loss : Loss
         Loss that is measured, and its unit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> from surefoot.monitoring import audit
+    >>> audit(error_estimator, X, 5, random_state=0)
+    5 rows of 150 to have labelled, in 5 draws: ...
+    result(y) takes the labels of `rows`, in their order.
     """
 
     rows: Ints
@@ -345,6 +357,19 @@ class AuditResult(InWords):
         may stop at any time for any reason.
     false_alarm_rate : float
         Highest probability that `is_broken` is true of a promise that is kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> from surefoot.monitoring import audit
+    >>> drawn = audit(error_estimator, X, 60, random_state=0)
+    >>> drawn.result(y[drawn.rows])
+    The share of wrong predictions is about ... confidence).
+    From 60 answered draws of 150 rows; it was 4.7 % when the model was fitted.
     """
 
     audit: Audit

@@ -71,6 +71,18 @@ class PerformanceEstimate(InWords):
         true.
     assumption : str
         One sentence about what must not have changed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> from surefoot.monitoring import estimate_performance
+    >>> estimate_performance(error_estimator, X[50:], metric="accuracy")
+    Estimated accuracy ... (... to ..., 95 % confidence) on 100 new rows; it was 0.953 on held-out rows.
+    The estimate assumes that only the inputs have changed: ...
     """
 
     metric: str

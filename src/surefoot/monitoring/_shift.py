@@ -109,6 +109,19 @@ class RowComparison(InWords):
         Probability of an AUC as large if new and held-out rows had one distribution.
     same : bool
         Whether the p value is above 0.05: nothing shows that the rows differ.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> from surefoot.monitoring import compare_rows
+    >>> compare_rows(error_estimator, X[:50])
+    The new rows differ from the held-out ones (AUC ..., p < 0.001).
+    ... of 50 new rows are novel.
+    Columns that moved: ...
     """
 
     columns: list[ColumnComparison]

@@ -90,6 +90,17 @@ class NeighborhoodIndex:
         Classes of the model, and how its scores are made.
     voter : estimator or None
         The model, if it votes by the neighbours that this index finds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.neighborhoods import NeighborhoodIndex
+    >>> X, y = load_iris(return_X_y=True)
+    >>> index = NeighborhoodIndex(GaussianNB().fit(X, y), X, y, n_neighbors=3)
+    >>> distances = index.map(lambda neighborhood: neighborhood.distances, X[:2] + 1, 0)
+    >>> distances[0].shape
+    (2, 3)
     """
 
     space: NeighborSpace

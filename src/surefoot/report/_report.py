@@ -1,6 +1,7 @@
 """Report on a model: how far each prediction can be trusted, and what to do about it."""
 
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -17,7 +18,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
 from surefoot._files import write_whole
-from surefoot._models import given_model, given_predictions, inputs_of
+from surefoot._models import (
+    check_model,
+    given_model,
+    given_predictions,
+    inputs_of,
+    is_fitted,
+    seeded_everywhere,
+)
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._tables import as_table, count_rows, take_rows
@@ -59,6 +67,12 @@ STEP_WORDS = {
     "section": "Measuring",
     "refit": "Trying what would help",
 }
+
+
+REFITTED = (
+    "This {} is fitted, and is fitted again on folds of the rows: the report is about these fits. To report on the "
+    "model as it is, on rows that are new to it, pass FrozenEstimator(model)."
+)
 
 
 class WrittenPage(ABC):
@@ -138,7 +152,7 @@ class ReliabilityReport(WrittenPage):
     max_reference_rows : int, default=5_000
         Most rows among which neighbours are searched.
     random_state : int, default=0
-        Seed of all random draws.
+        Seed of all random draws, also those of a model whose own `random_state` is None.
     n_jobs : int, default=None
         Number of fits in parallel.
     name, target, command : str, default=None
@@ -298,14 +312,17 @@ class ReliabilityReport(WrittenPage):
         classes = known_classes(self.estimator, y) if classifies else None
         check_limits(self.max_risk, classes, self.loss)
         kind = IndividualErrorClassifier if classifies else IndividualErrorRegressor
+        check_model(self.estimator)
         error_estimator = kind(
-            self.estimator,
+            seeded_everywhere(self.estimator, self.random_state),
             **({} if self.loss is None else {"loss": self.loss}),
             cv=self.cv,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         ).fit(X, y, groups=self.groups)
+        if not isinstance(self.estimator, FrozenEstimator) and is_fitted(self.estimator):
+            warnings.warn(REFITTED.format(model_name(self.estimator)), UserWarning, stacklevel=2)
         held_out: HeldOut = error_estimator.held_out_
         if len(np.unique(held_out.rows)) < len(held_out.rows):
             raise ValueError(
