@@ -196,7 +196,8 @@ def test_a_decision_for_a_thousand_cases(planted):
 
 def test_models_are_compared_by_error_auc_and_log_loss(planted):
     name, report, summary, frame = planted
-    model, *others, last = summary["models"]
+    model, *others, pool, last = summary["models"]
+    assert pool["name"] == "a weighted mean of this model and others"
     classes = report.estimator.estimator.classes_
     shares = {"this model": frame[[f"probability_{label}" for label in classes]].to_numpy()}
     opinions = {"a forest": "trees", "boosted trees": "boosting", "a logistic regression": "linear"}
@@ -210,7 +211,7 @@ def test_models_are_compared_by_error_auc_and_log_loss(planted):
     assert last["name"] == f"always predicting “{label}”"
     assert last["error"] == summary["numbers"]["constant_error"] == pytest.approx(baseline)
     assert model["error"] == pytest.approx(frame["loss"].mean())
-    for each in summary["models"]:
+    for each in (model, *others, last):
         own = shares[each["name"]]
         of_truth = own[np.arange(800), np.searchsorted(classes, frame["truth"])]
         assert each["log_loss"] == pytest.approx(-np.log(np.clip(of_truth, 2.3e-16, 1)).mean())
