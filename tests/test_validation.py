@@ -52,15 +52,3 @@ def test_weights_that_are_all_equal_change_nothing(size):
         assert_allclose(getattr(weighted, method)(X), getattr(without, method)(X), rtol=1e-6)
         if method != "predict_proba":
             assert_allclose(weighted.predict_error(X), without.predict_error(X), rtol=1e-6)
-
-
-def test_only_the_ratios_of_weights_matter():
-    X, y = make_classification(150, 5, class_sep=0.5, random_state=0)
-    weights = np.random.default_rng(0).uniform(0.1, 3, len(y)) * (np.arange(len(y)) % 5 > 0)
-    estimates = [
-        IndividualErrorClassifier(LogisticRegression(), indicators=Confidence(), random_state=0)
-        .fit(X, y, sample_weight=factor * weights)
-        .predict_error(X)
-        for factor in (1, 500)
-    ]
-    assert_allclose(estimates[0], estimates[1], rtol=1e-6)

@@ -112,7 +112,7 @@ def check_training_rows(
 ) -> tuple[Any, NDArray[Any], Floats | None]:
     """Rows as a table, targets and weights as arrays; the column names are stored on the action, or compared.
 
-    Weights that are not 0 have the mean 1, so that only their ratios matter, as if a penalty had no scale.
+    Weights that are all equal, or 0, count as 1 and 0: they change nothing.
     """
     validate_data(action, X, y, reset=reset, skip_check_array=True)
     X, y = as_table(X), column_or_1d(y, warn=True)
@@ -122,7 +122,9 @@ def check_training_rows(
     assert_all_finite(y, input_name="y")
     if sample_weight is not None:
         weight = check_weights(sample_weight, y)
-        sample_weight = weight / weight[weight > 0].mean()
+        highest = weight.max()
+        is_uniform = bool(((weight == 0) | (weight == highest)).all())
+        sample_weight = weight / highest if is_uniform else weight
     return X, y, sample_weight
 
 

@@ -123,7 +123,7 @@ def test_a_column_that_is_no_input_may_be_compared(run, write):
         (["--cost", "yes->no"], "--cost yes->no has no number: write it as yes->no=10: true class"),
         (["--cost", "yes=10"], "--cost yes=10 has no arrow: write it as yes->no=10: true class"),
         (["--cost", "yes->maybe=10"], "--cost names the class 'maybe': there are 'no' and 'yes'."),
-        (["--cost", "yes->no=-1"], "--cost yes->no=-1 is below 0: a mistake costs 0 or more."),
+        (["--cost", "yes->no=-1"], "--cost yes->no=-1 must be 0 or a number from 1e-38 to 1e+38"),
         (
             ["--cost", "yes->yes=1"],
             "--cost yes->yes=1 is about a right answer, which costs nothing.",

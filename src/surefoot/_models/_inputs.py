@@ -303,11 +303,14 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
     numeric, categorical : list
         Names of the columns, in the order of the coordinates: infinite and missing numbers become the median, and
         categories beyond the 99 most frequent share a coordinate, with those of new rows.
+    min_frequency : int, default=1
+        Categories of fewer rows share that coordinate, too.
     """
 
-    def __init__(self, numeric: list[Any], categorical: list[Any]) -> None:
+    def __init__(self, numeric: list[Any], categorical: list[Any], min_frequency: int = 1) -> None:
         self.numeric = numeric
         self.categorical = categorical
+        self.min_frequency = min_frequency
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories."""
@@ -328,8 +331,9 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
         n_columns = len(self.numeric)
         for name in self.categorical:
             counts = Counter(self._categories(X, name))
-            is_few = len(counts) <= MOST_CATEGORIES
-            chosen = counts if is_few else dict(counts.most_common(MOST_CATEGORIES - 1))
+            frequent = [v for v, count in counts.most_common() if count >= self.min_frequency]
+            is_few = len(frequent) == len(counts) <= MOST_CATEGORIES
+            chosen = frequent if is_few else frequent[: MOST_CATEGORIES - 1]
             kept = sorted(chosen, key=lambda value: (value is None, value or ""))
             rest = -1 if is_few else n_columns + len(kept)
             self.codes_.append(({value: n_columns + i for i, value in enumerate(kept)}, rest))

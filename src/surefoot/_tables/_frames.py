@@ -439,7 +439,8 @@ def in_form(X: Any, form: Mapping[str, Any]) -> Any:
     A dict, or a list of dicts, is one row each; in a pandas frame, only columns of objects where `fit` had others are
     converted. Any other table is returned as it is.
     """
-    records = [X] if isinstance(X, Mapping) else X
+    # A sparse matrix may be a dict of its entries.
+    records = [X] if isinstance(X, Mapping) and not issparse(X) else X
     if not (isinstance(records, list) and records and isinstance(records[0], Mapping)):
         if not (is_pandas(X) and form.get("library") == "pandas" and hasattr(X, "columns")):
             return X

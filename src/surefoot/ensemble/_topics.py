@@ -375,6 +375,7 @@ class SharedNeighborhood(Neighborhood):
         self.transformed, self.inputs = first.transformed, first.inputs
         self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
         self.twin = None
+        self._outputs = {}
         self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self._shared = shared
         if index.n_neighbors > 0:
