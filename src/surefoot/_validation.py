@@ -123,8 +123,7 @@ def check_training_rows(
     if sample_weight is not None:
         weight = check_weights(sample_weight, y)
         highest = weight.max()
-        is_uniform = bool(((weight == 0) | (weight == highest)).all())
-        sample_weight = weight / highest if is_uniform else weight
+        sample_weight = weight / highest if np.isin(weight, (0, highest)).all() else weight
     return X, y, sample_weight
 
 
