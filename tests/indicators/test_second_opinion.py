@@ -14,10 +14,13 @@ from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.indicators import SecondOpinion
+from surefoot.neighborhoods import Neighborhood
 
 
 def pooled_by_hand(chances, predicted, least):
@@ -209,3 +212,14 @@ def test_boosted_trees_are_deeper_where_their_leaves_have_a_hundred_rows(n_rows,
     X = np.random.default_rng(0).normal(size=(n_rows, 1))
     opinion = SecondOpinion(GaussianNB(), n_trees=1, random_state=0).fit(X, X[:, 0] > 0)
     assert dict(opinion.opinions_)["boosting"].depth == depth
+
+
+@pytest.mark.parametrize("scaler", [{}, {"with_mean": False}, {"with_std": False}])
+def test_probabilities_are_those_of_the_opinion_itself(scaler):
+    X, y = load_iris(return_X_y=True)
+    own = make_pipeline(StandardScaler(**scaler), LogisticRegression(max_iter=1000))
+    opinion = SecondOpinion(GaussianNB(), opinions=[("own", own)]).fit(X, y)
+    [(_, fitted)] = opinion.opinions_
+    rows = opinion.index_.coordinates(X)
+    asked = opinion.columns_and_opinions(Neighborhood(opinion.index_, X))[1]["own"]
+    assert_allclose(asked, fitted.predict_proba(rows), rtol=1e-9)

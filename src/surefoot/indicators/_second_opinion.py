@@ -376,7 +376,7 @@ def _ask(opinion: Any, rows: Any) -> Floats:
     if steps not in (
         [StandardScaler, LogisticRegression],
         [StandardScaler, Nystroem, LogisticRegression],
-    ):
+    ) or not (opinion[0].with_mean and opinion[0].with_std):
         return np.asarray(opinion.predict_proba(rows))
     rows = (rows - opinion[0].mean_) / opinion[0].scale_
     if len(steps) == 3 and (opinion[1].kernel, opinion[1].gamma) != ("rbf", None):
