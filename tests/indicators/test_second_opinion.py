@@ -223,3 +223,12 @@ def test_probabilities_are_those_of_the_opinion_itself(scaler):
     rows = opinion.index_.coordinates(X)
     asked = opinion.columns_and_opinions(Neighborhood(opinion.index_, X))[1]["own"]
     assert_allclose(asked, fitted.predict_proba(rows), rtol=1e-9)
+
+
+def test_a_class_of_one_row_among_many_is_known_to_the_kernel():
+    X = np.random.default_rng(0).normal(size=(30_000, 1))
+    y = np.zeros(len(X), dtype=int)
+    y[17] = 1  # a third of the rows is drawn, nearly always without this one
+    for seed in range(2):
+        opinion = SecondOpinion(GaussianNB(), n_trees=1, random_state=seed).fit(X, y)
+        assert_array_equal(dict(opinion.opinions_)["kernel"].classes_, [0, 1])

@@ -146,12 +146,8 @@ class SharedTrees:
             weight *= 1.0 if sample_weight is None else sample_weight
             seen = np.flatnonzero(weight)
             for _ in range(self.n_each):
-                seed = next(seeds)
-                own = weight
-                if len(seen) > MOST_ROWS_OF_A_TREE:
-                    left = np.random.default_rng(seed).permutation(seen)[MOST_ROWS_OF_A_TREE:]
-                    own = weight.copy()
-                    own[left] = 0.0
+                seed, own = next(seeds), weight.copy()
+                own[np.random.default_rng(seed).permutation(seen)[MOST_ROWS_OF_A_TREE:]] = 0.0
                 member = copy(tree).set_params(random_state=seed)
                 self.trees.append(member.fit(rows, target, own, check_input=not is_dense))
 

@@ -211,16 +211,14 @@ class SecondOpinion(Indicator):
         for name, model in opinions:
             if not is_regression and not hasattr(model, "predict_proba"):
                 raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
-        parts: dict[str, Any] = {}
-        if DEFAULT in self._chosen:
-            random = check_random_state(self.random_state)
-            parts[KERNEL] = _draws(random, (), len(labels), MOST_KERNEL_ROWS)
+        has_default = DEFAULT in self._chosen
+        parts = {KERNEL: rows_of_kernel(labels, self.random_state)} if has_default else {}
         fitted = []
         for name, model in opinions:
             part = parts.get(name, slice(None))
             learned = model if model is trees else clone(model).fit(rows[part], labels[part])
             fitted.append((name, learned))
-        if DEFAULT in self._chosen:  # trees as arrays take a tenth of the room, and answer at once
+        if has_default:  # trees as arrays take a tenth of the room, and answer at once
             fitted = [
                 (name, VotingTrees(members, getattr(model, "classes_", None)))
                 if (members := _members(model)) and name == TREES
@@ -688,6 +686,13 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         scaled = (X - self.center_) / self.scale_
         return np.asarray(self._compare(scaled, self.kernel_) @ self.coef_ + self.intercept_)
+
+
+def rows_of_kernel(labels: NDArray[Any], random_state: Any) -> Any:
+    """Places of the rows that the kernel machine learns from: some of many, or all if a class would be lost."""
+    drawn = _draws(check_random_state(random_state), (), len(labels), MOST_KERNEL_ROWS)
+    keeps_all = len(np.unique(labels[drawn])) == len(np.unique(labels))
+    return drawn if keeps_all else slice(None)
 
 
 def _draws(
