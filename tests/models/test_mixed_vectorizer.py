@@ -57,3 +57,13 @@ def test_one_row_and_other_frames_have_the_same_coordinates():
     whole = vectorizer.transform(frame)
     np.testing.assert_array_equal(vectorizer.transform(frame[7:8]), whole[7:8])
     np.testing.assert_array_equal(vectorizer.transform(pl.from_pandas(frame)), whole)
+
+
+def test_which_of_many_equally_frequent_categories_are_kept_does_not_depend_on_the_order_of_rows():
+    frame = pd.DataFrame({"code": [f"v{place:03}" for place in range(150)] * 2})
+    names = [
+        MixedInput(None, table).vectorizer().fit(table).get_feature_names_out().tolist()
+        for table in (frame, frame[::-1])
+    ]
+    assert names[0] == names[1]
+    assert len(names[0]) == 100

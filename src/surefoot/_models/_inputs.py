@@ -331,10 +331,12 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
         n_columns = len(self.numeric)
         for name in self.categorical:
             counts = Counter(self._categories(X, name))
-            frequent = [v for v, count in counts.most_common() if count >= self.min_frequency]
+            by_name = sorted(counts, key=lambda value: (value is None, value or ""))
+            frequent = [value for value in by_name if counts[value] >= self.min_frequency]
             is_few = len(frequent) == len(counts) <= MOST_CATEGORIES
-            chosen = frequent if is_few else frequent[: MOST_CATEGORIES - 1]
-            kept = sorted(chosen, key=lambda value: (value is None, value or ""))
+            # Of equally frequent ones the first by name, whatever the order of the rows.
+            most = sorted(frequent, key=lambda value: -counts[value])[: MOST_CATEGORIES - 1]
+            kept = [value for value in frequent if is_few or value in most]
             rest = -1 if is_few else n_columns + len(kept)
             self.codes_.append(({value: n_columns + i for i, value in enumerate(kept)}, rest))
             self.names_ += [f"categories__{name}_{value}" for value in kept]
