@@ -255,15 +255,13 @@ def deferral_curve(
     value: Floats, first_wrong: Floats, second_wrong: Floats, weight: Floats
 ) -> DeferralCurve:
     """Accuracy if rows are deferred in the order of their value: without any, then at each distinct value."""
-    order = np.argsort(-value, kind="stable")
-    ranked, weight = value[order], weight[order]
-    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    ranked, places = np.unique(-value, return_inverse=True)
     total = weight.sum()
-    calls = np.cumsum(weight)[ends] / total
-    saved = np.cumsum(weight * (first_wrong - second_wrong)[order])[ends] / total
-    alone = 1 - (weight * first_wrong[order]).sum() / total
+    calls = np.cumsum(np.bincount(places, weight)) / total
+    saved = np.cumsum(np.bincount(places, weight * (first_wrong - second_wrong))) / total
+    alone = 1 - weight @ first_wrong / total
     return DeferralCurve(
-        np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, ranked[ends])
+        np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, -ranked)
     )
 
 
