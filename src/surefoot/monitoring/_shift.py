@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 from scipy.special import logit
-from scipy.stats import chi2_contingency, false_discovery_control, ks_2samp, norm, rankdata
+from scipy.stats import (
+    chi2_contingency,
+    false_discovery_control,
+    ks_2samp,
+    norm,
+    rankdata,
+    tiecorrect,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
@@ -219,11 +226,8 @@ def auc_test(scores: Floats, is_new: Ints, folds: Ints) -> tuple[float, float]:
         inside = folds == fold
         ranks, new = rankdata(scores[inside]), is_new[inside] == 1
         n_new, n_old = int(new.sum()), int((~new).sum())
-        n = n_new + n_old
         aucs.append((ranks[new].sum() / n_new - (n_new + 1) / 2) / n_old)
-        counts = np.unique(ranks, return_counts=True)[1].astype(float)
-        ties = (counts**3 - counts).sum() / (n * (n - 1))
-        variances.append((n + 1 - ties) / (12 * n_new * n_old))
+        variances.append((len(ranks) + 1) * tiecorrect(ranks) / (12 * n_new * n_old))
     auc, variance = float(np.mean(aucs)), 2 * float(np.sum(variances)) / FOLDS**2
     if variance <= 0:
         return auc, 1.0
