@@ -73,11 +73,15 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
     `predict_proba_of_lists(distances, indices)`, the share of the votes for each class from lists of that length.
     """
 
-    weights: Weights
-    neighbors: Any
-    window: float | None
-    n_jobs: int | None
     list_length: Any
+
+    def __init__(
+        self, *, window: float | None, weights: Weights, neighbors: Any, n_jobs: int | None
+    ) -> None:
+        self.window = window
+        self.weights = weights
+        self.neighbors = neighbors
+        self.n_jobs = n_jobs
 
     @property
     def metric(self) -> str:
@@ -106,11 +110,8 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         check_class_labels(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._codes = codes.astype(np.int64)
-        if self.neighbors is None:
-            neighbors = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
-        else:
-            neighbors = clone(self.neighbors)
-        neighbors.fit(X)
+        own = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
+        neighbors = clone(own if self.neighbors is None else self.neighbors).fit(X)
         if neighbors.n_samples_fit_ != len(codes):
             raise ValueError(
                 f"X has {neighbors.n_samples_fit_} series and y has {len(codes)} labels: "
@@ -208,11 +209,8 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         neighbors: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(window=window, weights=weights, neighbors=neighbors, n_jobs=n_jobs)
         self.n_neighbors = n_neighbors
-        self.window = window
-        self.weights = weights
-        self.neighbors = neighbors
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training series and their labels.
@@ -244,17 +242,14 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
 
     def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
-        no_occurrences = np.zeros((0, len(self.classes_)))
-        sizes = np.array([self.n_neighbors])
-        votes = votes_by_size(
+        return votes_by_size(
             (distances, indices),
             self._codes,
-            no_occurrences,
+            np.zeros((0, len(self.classes_))),  # a neighbour votes for its own label only
             trust=np.inf,
             weights=self.weights,
-            sizes=sizes,
-        )
-        return votes[:, 0]
+            sizes=np.array([self.n_neighbors]),
+        )[:, 0]
 
 
 def vote_weights(distances: Floats, weights: Weights) -> Floats:

@@ -113,16 +113,13 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         neighbors: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(window=window, weights=weights, neighbors=neighbors, n_jobs=n_jobs)
         self.n_neighbors = n_neighbors
         self.error_neighbors = error_neighbors
         self.cv = cv
         self.shrinkage = shrinkage
         self.label_trust = label_trust
-        self.weights = weights
         self.tie_break = tie_break
-        self.window = window
-        self.neighbors = neighbors
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Search the neighbours of the training series, and measure the error of each number of neighbours.
