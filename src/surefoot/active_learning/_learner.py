@@ -88,7 +88,6 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
     _X: Any
     _y: NDArray[Any]
     _watched: Any = None
-    _rule: StoppingRule
 
     def __init__(
         self,

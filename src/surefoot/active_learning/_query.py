@@ -225,16 +225,9 @@ def divided_votes(situation: Situation) -> Floats:
         random=situation.random,
         n_jobs=situation.n_jobs,
     )
-    return divergence(np.stack([class_votes(model, situation.X_pool) for model in models]))
-
-
-def divergence(probabilities: Floats) -> Floats:
-    """Entropy of the members' mean probabilities minus the mean of their entropies (Jensen-Shannon).
-
-    `probabilities` has shape (members, n, classes).
-    """
-    mean = probabilities.mean(axis=0)
-    return np.asarray(entr(mean).sum(axis=1) - entr(probabilities).sum(axis=2).mean(axis=0))
+    votes = np.stack([class_votes(model, situation.X_pool) for model in models])
+    # Entropy of the members' mean probabilities minus the mean of their entropies (Jensen-Shannon divergence).
+    return np.asarray(entr(votes.mean(axis=0)).sum(axis=1) - entr(votes).sum(axis=2).mean(axis=0))
 
 
 def unstable(situation: Situation) -> Floats:
