@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
 from surefoot._series import check_path_exists, check_same_channels, check_series
+from surefoot._sklearn_private import neighbor_weights
 from surefoot._typing import Floats, Ints
 from surefoot._validation import UNBOUNDED, check_class_labels, check_option, window_radius
 from surefoot.neighborhoods import DTWNeighbors
@@ -258,20 +259,10 @@ def vote_weights(distances: Floats, weights: Weights) -> Floats:
     `"rank"` gives the r-th neighbour 1 / r; `"distance"` the inverse of its distance, where
     neighbours at distance zero outvote all others, as in scikit-learn.
     """
-    if callable(weights):
-        return _returned_weights(weights(distances), distances)
-    if weights == "uniform":
-        return np.ones_like(distances)
     if weights == "rank":
         return np.broadcast_to(1 / np.arange(1, distances.shape[1] + 1), distances.shape)
-    equal = distances == 0
-    inverse = 1 / np.where(equal, 1.0, distances)
-    return np.where(equal.any(axis=1, keepdims=True), equal, inverse)
-
-
-def _returned_weights(returned: Any, distances: Floats) -> Floats:
-    """Weights that a user's function returned for the distances, or one sentence."""
-    given = np.asarray(returned)
+    returned = neighbor_weights(distances, weights)
+    given = np.ones_like(distances) if returned is None else np.asarray(returned)
     if given.shape != distances.shape or given.dtype.kind not in "fiub":
         raise ValueError(
             f"weights returned {given.dtype} of shape {given.shape} for distances of shape {distances.shape}: "
