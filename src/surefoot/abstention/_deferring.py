@@ -158,10 +158,9 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         self.error_estimator_ = self._error_estimator_of(cheap, cv).fit(
             X, y, sample_weight=sample_weight, groups=groups
         )
-        fitter = CrossFitter(
+        model, rows, predictions = CrossFitter(
             [], expensive, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
-        )
-        model, rows, predictions = fitter.predict(X, y, groups=groups, sample_weight=sample_weight)
+        ).predict(X, y, groups=groups, sample_weight=sample_weight)
         self._learn_value(y, rows, predictions, groups, sample_weight)
         self.estimators_ = [self.error_estimator_.estimator_, model]
         self.named_estimators_ = Bunch(

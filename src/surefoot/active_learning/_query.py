@@ -406,8 +406,7 @@ def own_space(table: Any) -> Any:
     """
     if as_numbers(table) is not None:
         return "scaled"
-    vectorizer = MixedInput(None, table).vectorizer()
-    return vectorizer.set_params(min_frequency=2)
+    return MixedInput(None, table).vectorizer().set_params(min_frequency=2)
 
 
 def copies_last(rows: Any) -> tuple[Ints, int]:

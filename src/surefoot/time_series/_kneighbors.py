@@ -157,8 +157,7 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_series,)
         """
-        votes = self.predict_proba(X)
-        return self.classes_[votes.argmax(axis=1)]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 class KNeighborsDTWClassifier(SeriesVoteClassifier):

@@ -300,8 +300,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         ndarray of shape (n_series,)
             One of `n_neighbors_` each.
         """
-        estimates = self._estimate_errors(X)[1]
-        return self.n_neighbors_[self._chosen(estimates)]
+        return self.n_neighbors_[self._chosen(self._estimate_errors(X)[1])]
 
     def predict_error(self, X: Any) -> Floats:
         """Estimated probability that the prediction is wrong; lower is better.
