@@ -60,9 +60,12 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     radius = window_radius(window, int(max(first.lengths[0], second.lengths[0])))
     check_path_exists(radius, first.lengths, second.lengths)
     steps = UNBOUNDED if radius is None else radius
-    stored = store_series(second.values, second.starts, second.lengths, second.n_channels, steps)
+    stored = [
+        store_series(each.values, each.starts, each.lengths, each.n_channels, steps)
+        for each in (first, second)
+    ]
     cost, index = np.empty((1, 1)), np.empty((1, 1), dtype=np.int64)
-    search(first.values, first.starts, first.lengths, np.array([-1]), stored, steps, cost, index)
+    search(stored[0], np.array([-1]), stored[1], steps, cost, index)
     return float(np.sqrt(cost[0, 0]))
 
 
