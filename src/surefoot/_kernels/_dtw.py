@@ -194,19 +194,10 @@ def _ceiling(x: Query, stored: Stored, promising: Ints) -> float:
         if stored.lengths[s] != x.length:
             return np.inf
         at = stored.starts[s]
-        cost = _aligned_cost(x.values[x.start : x.start + size], stored.values[at : at + size])
-        worst = max(worst, cost)
+        # The squared Euclidean distance is never below the DTW cost.
+        gaps = x.values[x.start : x.start + size] - stored.values[at : at + size]
+        worst = max(worst, (gaps * gaps).sum())
     return worst
-
-
-@kernel(fastmath=REORDER)
-def _aligned_cost(x: Floats, y: Floats) -> float:
-    """Squared Euclidean distance: never below the DTW cost."""
-    total = 0.0
-    for i in range(len(x)):
-        gap = x[i] - y[i]
-        total += gap * gap
-    return total
 
 
 @kernel
@@ -264,8 +255,7 @@ def _fill_rest(
 
     `end` is the cost of the last cell, which lies in the last row and in the last column.
     """
-    for k in range(n + 1):
-        rest[k] = 0.0
+    rest[: n + 1] = 0.0
     rest[n - 1] = end
     shared = min(n - 1, m)
     for channel in range(n_channels):
@@ -308,11 +298,8 @@ def _pad(
 def _outside_window(radius: int) -> Floats:
     """Cost of leaving the window, 0 or inf, in each lane of an even and of the next odd antidiagonal."""
     reach = radius // 2 + PADDING
-    outside = np.zeros((2, 2 * reach))
-    for odd in range(2):
-        for k in range(2 * reach):
-            outside[odd, k] = np.inf if abs(2 * (k - reach) - odd) > radius else 0.0
-    return outside
+    steps = 2 * np.arange(-reach, reach) - np.arange(2).reshape(2, 1)
+    return np.where(np.abs(steps) > radius, np.inf, 0.0)
 
 
 @kernel

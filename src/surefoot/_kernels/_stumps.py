@@ -86,9 +86,7 @@ def many_class_split(
     any number of classes; the majorities are looked for at each place.
     """
     n_columns, n_rows = order.shape
-    total = np.zeros(n_classes)
-    for row in range(n_rows):
-        total[codes[row]] += weights[row]
+    total = np.bincount(codes, weights, n_classes)
     weight, squares = total.sum(), (total * total).sum()
     least = LEAST_SHARE * weight
     best_column, best_place = -1, -1
