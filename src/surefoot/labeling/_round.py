@@ -97,10 +97,8 @@ def run_round(
     drawn = np.random.default_rng(random_state).permutation(unknown)[:MOST_CANDIDATES]
     chosen = np.sort(drawn)
     if len(chosen) > 0:
-        has_labels, n_wanted = len(rows) > 0, min(N_QUESTIONS, len(chosen))
-        known = {"X": X_known, "y": labels} if has_labels else {}
-        options = {**known, "random_state": random_state}
-        chosen = chosen[query(strategy, model, X.iloc[chosen], n_wanted, **options)]
+        options = {"X": X_known, "y": labels, "random_state": random_state}
+        chosen = chosen[query(strategy, model, X.iloc[chosen], N_QUESTIONS, **options)]
     if model is None:  # nothing to learn yet
         questions = [Question(int(row), "start", START) for row in chosen]
         return Round(questions, measured_models=measured_models)
