@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import binomtest
-from scipy.stats.contingency import crosstab, expected_freq
+from scipy.stats import binomtest, chi2_contingency
+from scipy.stats.contingency import crosstab
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 
@@ -224,8 +224,7 @@ def association(codes: Ints, classes: NDArray[Any]) -> float:
     if min(counts.shape) < 2:
         return 0.0
     (n_codes, n_classes), n_rows = counts.shape, len(codes)
-    expected = expected_freq(counts)
-    squared = ((counts - expected) ** 2 / expected).sum() / n_rows
+    squared = chi2_contingency(counts, correction=False).statistic / n_rows
     corrected = max(0.0, squared - (n_codes - 1) * (n_classes - 1) / (n_rows - 1))
     limits = [n - (n - 1) ** 2 / (n_rows - 1) for n in (n_codes, n_classes)]
     return float(np.sqrt(corrected / max(min(limits) - 1, 1e-9)))
