@@ -49,14 +49,6 @@ INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}');
 COMMIT;
 """
 
-# Rows without a label at the start, at their places in the random order, and those of them that nobody has answered.
-# They are in memory only: the order is the same after a restart.
-IN_MEMORY = """
-PRAGMA temp_store = MEMORY;
-CREATE TEMP TABLE places (row INTEGER PRIMARY KEY, place INTEGER NOT NULL);
-CREATE TEMP TABLE open_places (place INTEGER PRIMARY KEY, row INTEGER NOT NULL);
-"""
-
 # HTTP status and reason of what SQLite cannot do.
 FAILURES = {
     sqlite3.SQLITE_BUSY: (503, "another program keeps the database locked"),
@@ -137,7 +129,6 @@ class Store:
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 self._connection.execute("PRAGMA synchronous=FULL")
                 self._connection.executescript(SCHEMA)
-                self._connection.executescript(IN_MEMORY)
                 self._files = self._files_on_disk()
             except BaseException:
                 self._connection.close()
@@ -178,15 +169,6 @@ class Store:
         with self._lock, refusing(self.path, "read"):
             return self._connection.execute(query, values).fetchall()
 
-    def keep_order(self, rows: Sequence[int]) -> None:
-        """Keep the random order of the rows at hand, so that queries can follow it."""
-        with self.writing() as database:
-            database.executemany("INSERT INTO places (place, row) VALUES (?, ?)", enumerate(rows))
-            database.execute(
-                "INSERT INTO open_places SELECT place, row FROM places"
-                " WHERE row NOT IN (SELECT row FROM current)"
-            )
-
     def remember(self, facts: dict[str, str], *, replace: bool = False) -> dict[str, str]:
         """All facts about the database after some were added; those it has already stay, or are replaced."""
         instead = "REPLACE" if replace else "IGNORE"
@@ -200,7 +182,6 @@ class Store:
             for table in ("classes", "current", "answers", "leases", "curve"):
                 database.execute(f"DELETE FROM {table}")
             database.execute("DELETE FROM about WHERE name != 'version'")
-            database.execute("INSERT OR IGNORE INTO open_places SELECT place, row FROM places")
 
     def add_classes(self, labels: Sequence[str]) -> None:
         """Add classes that are not there yet, in this order."""
@@ -359,12 +340,8 @@ def _set_current(database: sqlite3.Connection, row: int) -> None:
         (row,),
     ).fetchone()
     database.execute("DELETE FROM current WHERE row = ?", (row,))
-    if last is None:
-        places = "INSERT OR IGNORE INTO open_places SELECT place, row FROM places WHERE row = ?"
-    else:
+    if last is not None:
         database.execute("INSERT INTO current VALUES (?, ?, ?)", (row, *last))
-        places = "DELETE FROM open_places WHERE place = (SELECT place FROM places WHERE row = ?)"
-    database.execute(places, (row,))
 
 
 def _count_labels(database: sqlite3.Connection) -> int:
