@@ -15,13 +15,13 @@ AT_RANDOM = "Drawn at random: only such rows measure how accurate the model is."
 
 # Condition for a row that nobody has answered, and that nobody has been given.
 FREE = """
-    NOT EXISTS (SELECT 1 FROM current WHERE current.row = {row})
+    NOT EXISTS (SELECT 1 FROM in_force WHERE in_force.row = {row})
     AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.row = {row} AND open AND until > :now)
 """
 
 # Rows that are answered, that somebody has been given, or that the person has skipped.
 TAKEN = """
-    SELECT row FROM current UNION SELECT row FROM leases WHERE open AND until > :now
+    SELECT row FROM in_force UNION SELECT row FROM leases WHERE open AND until > :now
     UNION SELECT row FROM answers WHERE person = :person AND kind = 'skip' AND undone IS NULL
 """
 
@@ -104,7 +104,7 @@ class Queue:
 
     def n_left(self) -> int:
         """Number of rows that nobody has answered."""
-        return len(self.order) - int(self.store.rows("SELECT count(*) FROM current")[0][0])
+        return len(self.order) - int(self.store.rows("SELECT count(*) FROM in_force")[0][0])
 
     def random_rows(self) -> list[int]:
         """Rows of the random order up to the last one dealt: a fair sample of the pool."""

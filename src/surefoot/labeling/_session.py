@@ -298,7 +298,7 @@ class Session:
         if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
             return None
         closed = [
-            row for (row,) in self.store.rows("SELECT row FROM current WHERE kind != 'label'")
+            row for (row,) in self.store.rows("SELECT row FROM in_force WHERE kind != 'label'")
         ]
         rows = np.array(sorted(labels), dtype=np.int64)
         self._seen, self._n_learning = changes, len(labels) - len(self.pool.labels)
