@@ -630,8 +630,6 @@ class ParquetTable:
         Path to the user.
     """
 
-    has_decimal_commas = False
-
     def __init__(self, file: Path, path: Path) -> None:
         self.path = path
         is_one = not file.is_dir()

@@ -102,7 +102,6 @@ class Session:
         self._n_learning = self._n_learned = 0
         self._file = threading.Lock()
         self.columns = describe_columns(pool.cells)
-        self._arrays = {name: pool.cells[name].array for name in pool.cells.columns}
         self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
@@ -281,8 +280,8 @@ class Session:
 
     def _cells(self, row: int, *, whole: bool = True) -> dict[str, Any]:
         """Cells of a row, the most telling columns first; as a whole, or with long strings shortened."""
-        names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
-        cells = {name: as_json(self._arrays[name][row]) for name in names}
+        names = dict.fromkeys([*(self.latest.columns or []), *self.pool.cells.columns])
+        cells = {name: as_json(self.pool.cells[name].array[row]) for name in names}
         short = {name: shortened(cell) for name, cell in cells.items() if isinstance(cell, str)}
         return cells if whole else cells | short
 
