@@ -310,10 +310,8 @@ def order_p_value(table: Floats) -> float:
     ranks = rankdata(table, axis=0)  # a few very large values must not decide
     centred = (ranks - ranks.mean(axis=0)) / ranks.std(axis=0)
     following = (centred[1:] * centred[:-1]).mean(axis=0) * np.sqrt(n_rows)
-    with catch_warnings():
-        simplefilter(
-            "ignore", ConstantInputWarning
-        )  # of sorted classes, which do not vary in a part
+    with catch_warnings():  # sorted classes do not vary in a part
+        simplefilter("ignore", ConstantInputWarning)
         p_values = f_oneway(*np.array_split(ranks, n_parts)).pvalue
     smallest = min(norm.sf(following).min(), p_values.min())
     return float(min(1.0, 2 * table.shape[1] * smallest))
