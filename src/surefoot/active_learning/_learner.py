@@ -224,7 +224,13 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         model, X, y = (getattr(self, name, None) for name in ("estimator_", "_X", "_y"))
         if model is not None:
             validate_data(self, X_pool, reset=False, skip_check_array=True)
-            self._start_watching(X_pool)
+            if (
+                self._watched is None
+            ):  # to count how many of their predictions further labels change
+                rows = np.sort(self._generator.permutation(count_rows(X_pool))[:MOST_WATCHED])
+                self._watched = take_rows(X_pool, rows)
+                self._rule = StoppingRule(tolerance=self.tolerance)
+                self._look()
         return query(
             self.strategy,
             model,
@@ -291,14 +297,6 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         self.classes_ = self.estimator_.classes_
         self._look()
         return self
-
-    def _start_watching(self, X_pool: Any) -> None:
-        """Store rows of the first pool, to count how many of their predictions further labels change."""
-        if self._watched is None:
-            rows = np.sort(self._generator.permutation(count_rows(X_pool))[:MOST_WATCHED])
-            self._watched = take_rows(X_pool, rows)
-            self._rule = StoppingRule(tolerance=self.tolerance)
-            self._look()
 
     def _look(self) -> None:
         """Set `should_stop_`, `expected_gain_` and `stop_reason_`."""
