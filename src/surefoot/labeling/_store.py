@@ -47,7 +47,8 @@ CREATE TABLE IF NOT EXISTS curve (
     n_labels INTEGER PRIMARY KEY, accuracy REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
     n_random INTEGER NOT NULL
 ) STRICT;
-INSERT OR REPLACE INTO about VALUES ('version', '{VERSION}');
+INSERT INTO about VALUES ('version', '{VERSION}')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value;
 COMMIT;
 """
 
