@@ -212,6 +212,22 @@ def test_a_file_that_is_no_database_of_answers_stays_as_it_is(folder, refused, s
 
 
 @pytest.mark.usefixtures("does_not_learn")
+def test_a_database_of_the_first_version_goes_on(folder, serve_pool):
+    """It has the answers in force as a table, which is no longer kept."""
+    row = make_database(folder, serve_pool)
+    database = sqlite3.connect(folder / "pool.labels.db", isolation_level=None)
+    database.executescript(
+        "DROP VIEW in_force; DROP INDEX answers_in_force; CREATE TABLE current (row INTEGER PRIMARY KEY);"
+        "UPDATE about SET value = 1 WHERE name = 'version'"
+    )
+    database.close()
+    pool = pd.read_csv(folder / "pool.csv")
+    served = serve_pool(pool, db=folder / "pool.labels.db", name="pool.csv")
+    assert served.labels() == {row: "a"}
+    assert served.session.store.rows("SELECT value FROM about WHERE name = 'version'") == [("2",)]
+
+
+@pytest.mark.usefixtures("does_not_learn")
 def test_a_locked_database_is_told_at_the_start(folder, refused, serve_pool, monkeypatch):
     make_database(folder, serve_pool)
     monkeypatch.setattr("surefoot.labeling._store.PATIENCE", 0.1)
