@@ -86,17 +86,11 @@ def count_rows(X: Any) -> int:
     return int(shape[0])
 
 
-def row_index(X: Any) -> NDArray[Any] | None:
-    """Values of a pandas index; None for a table without one."""
-    return np.asarray(X.index) if is_pandas(X) else None
-
-
 def frame_kind(X: Any) -> dict[str, Any]:
     """Library and pandas index of a table, as `frame_of_kind` takes them; None for what it does not have."""
     if is_pandas(X):
         return {"library": "pandas", "index": X.index}
-    is_other = is_frame(X)
-    library = str(nw.from_native(X, eager_only=True).implementation.value) if is_other else None
+    library = nw.from_native(X, eager_only=True).implementation.value if is_frame(X) else None
     return {"library": library, "index": None}
 
 
@@ -545,13 +539,6 @@ def take_columns(X: Any, names: Sequence[Any]) -> Any:
     if is_frame(X) and not is_pandas(X):
         return nw.from_native(X, eager_only=True).select(list(names)).to_native()
     return X[list(names)] if is_pandas(X) else X[:, list(names)]
-
-
-def without_columns(X: Any, names: Sequence[Any]) -> Any:
-    """Frame without some of its columns."""
-    if is_pandas(X):
-        return X.drop(columns=list(names))
-    return nw.from_native(X, eager_only=True).drop(list(names)).to_native()
 
 
 def frame_like(kind: type, values: Floats, names: Sequence[Any]) -> Any:

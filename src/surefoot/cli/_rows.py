@@ -120,6 +120,13 @@ def take_apart(
     `outputs` are columns of predictions that are judged, and of their probabilities: they stay in X, behind the inputs.
     """
     remarks = table.attrs.pop("remarks", ())
+    lists = table.attrs.pop("lists", {})
+    if not every and (others := [each for each in lists if not lists[each] and each not in drop]):
+        raise Mistake(
+            f"Column {others[0]!r} of {name} holds lists without numbers: an embedding is a list of numbers. Pass "
+            f"--drop {others[0]} to leave it out."
+        )
+    drop = [column for each in drop for column in lists.get(each, [each])]
     try:
         check_roles(table, target, groups, by, time, drop, outputs, name)
         check_target_kind(table[target], target)

@@ -103,8 +103,9 @@ class Session:
         self._error_estimator, self._seen, self._n_rounds = error_estimator, -1, 0
         self._n_learning = self._n_learned = 0
         self._file = threading.Lock()
-        self.columns = describe_columns(pool.cells)
-        self._arrays = {name: pool.cells[name].array for name in pool.cells.columns}
+        seen = pool.cells.drop(columns=list(pool.unseen))
+        self.columns = describe_columns(seen)
+        self._arrays = {name: seen[name].array for name in seen.columns}
         self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
@@ -287,7 +288,7 @@ class Session:
     def _cells(self, row: int, *, shortened: bool = False) -> dict[str, Any]:
         """Cells of a row, the most telling columns first; long strings may be shortened."""
         names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
-        cells = {name: as_json(self._arrays[name][row]) for name in names}
+        cells = {n: as_json(self._arrays[n][row]) for n in names if n in self._arrays}
         for name, value in cells.items():
             if shortened and isinstance(value, str) and len(value) > LONGEST_NEIGHBOR_CELL:
                 cells[name] = f"{value[:LONGEST_NEIGHBOR_CELL]}…"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import catch_warnings, filterwarnings
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from surefoot._tables import (
     open_table,
     plain,
     table_name,
+    take_columns,
     take_rows,
 )
 from surefoot._words import listed
@@ -191,9 +191,7 @@ def rows_for(error_estimator: ErrorEstimator, batch: Any) -> tuple[Any, int]:
             f"A batch is a {type(batch).__name__}: it may be a batch of Arrow or a frame."
         )
     names = model_columns(error_estimator, column_names(batch))
-    if hasattr(batch, "iloc"):
-        return batch[names], 0
-    return nw.from_native(batch, eager_only=True).select(names).to_native(), 0
+    return take_columns(batch, names), 0
 
 
 def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:

@@ -161,8 +161,7 @@ def score_table(
                 for scored in judged_parts(judge, spread, table, columns, size, show, n_done):
                     record.add(*scored)
                 record.finish()
-        n_parts = len(record.parts)
-        return {**summary_of(record.parts), "n_parts": n_parts, "n_earlier": n_earlier}
+        return {**summary_of(record.parts), "n_parts": len(record.parts), "n_earlier": n_earlier}
 
 
 def check_place(out: Path, source: Path, *, is_file: bool) -> None:
