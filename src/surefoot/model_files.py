@@ -26,6 +26,7 @@ from skops.io import dumps, get_untrusted_types, loads
 from surefoot._files import FileError, write_whole
 from surefoot._models import (
     ENDINGS,
+    TITLES,
     Refusal,
     estimator_name,
     estimator_state,
@@ -319,8 +320,9 @@ def load(path: str | Path) -> Any:
             f"{path} is not loaded: it is nested too deeply, or too large for the memory."
         ) from error
     except Exception as error:
+        title = TITLES.get(library or "", "skops")
         raise ModelFileError(
-            f"{path} is a broken skops file, or was saved by other versions."
+            f"{path} is a broken {title} file, or was saved by other versions."
         ) from error
 
 

@@ -30,7 +30,6 @@ from surefoot._models._model import (
     is_fitted,
     margin,
     predict_labels,
-    predicts_most_probable,
     saw_no_labels,
     seeded_everywhere,
     series_model,
@@ -42,6 +41,7 @@ from surefoot._models._model import (
 )
 from surefoot._models._native import (
     ENDINGS,
+    TITLES,
     NativeModel,
     Refusal,
     estimator_name,
@@ -62,6 +62,7 @@ from surefoot._typing import settle
 
 __all__ = [
     "ENDINGS",
+    "TITLES",
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
@@ -96,7 +97,6 @@ __all__ = [
     "native_estimator",
     "native_file",
     "predict_labels",
-    "predicts_most_probable",
     "read_native",
     "saw_no_labels",
     "seeded_everywhere",

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._models._inputs import ModelInput, NumericInput, table_input
+from surefoot._models._inputs import ModelInput, table_input
 from surefoot._models._model import Outputs, split_model
 from surefoot._models._vectors import VectorEncoder, vector_columns, vector_encoder
 from surefoot._tables import (
@@ -289,8 +289,6 @@ class GivenInput(ModelInput):
         self.inner: ModelInput = table_input(
             model, encoded, like.inner if isinstance(like, GivenInput) else like
         )
-        if isinstance(self.inner, NumericInput) and is_frame(encoded):
-            self.inner.names = column_names(encoded)
         self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
         self.keeps_scale = isinstance(model.encoder, VectorEncoder)
 

@@ -1,6 +1,7 @@
 """Input of a fitted model's last step: its rows, points between them, and their numeric coordinates."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -29,6 +30,9 @@ from surefoot._tables import (
     with_columns,
 )
 from surefoot._typing import Floats, Ints
+
+# Scores of a model at samples, from a table of rows, encoded, and the samples around them.
+Ask = Callable[[Any], Floats]
 
 
 class ModelInput:
@@ -67,11 +71,7 @@ class ModelInput:
         """Encoded rows in the form that the model takes."""
         return rows
 
-    def as_fitted(self, table: Any, rows: Any) -> Any:
-        """Table as it is, with `rows` its encoded form, unless the model knows names that it lacks."""
-        return table
-
-    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+    def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         raise TypeError("There is nothing between rows of a table that was never looked at.")
 
@@ -101,8 +101,8 @@ class NumericInput(ModelInput):
 
     def __init__(self, model: Any, table: Any) -> None:
         super().__init__(as_numbers(table))
-        self.names: Any = getattr(model, "feature_names_in_", None)
-        self.frame_type = type(table) if is_frame(table) and self.names is not None else None
+        self.names: Any = column_names(table) if is_frame(table) else None
+        self.frame_type = None if self.names is None else type(table)
         self.takes_missing = get_tags(model).input_tags.allow_nan
 
     def encode(self, table: Any) -> Any:
@@ -118,22 +118,17 @@ class NumericInput(ModelInput):
         return rows.toarray() if issparse(rows) else rows
 
     def as_model_sees(self, rows: Any) -> Any:
-        """Encoded rows as an array, or as a frame with column names if the model was fitted on a frame."""
+        """Encoded rows as an array, or as a frame if the model was fitted on one."""
         return rows if self.frame_type is None else frame_like(self.frame_type, rows, self.names)
-
-    def as_fitted(self, table: Any, rows: Any) -> Any:
-        """Table as it is, or a frame made of the encoded rows where the model was fitted on one."""
-        lacks_names = self.frame_type is not None and not is_frame(table)
-        return self.as_model_sees(rows) if lacks_names else table
 
     def column_names(self) -> list[Any] | None:
         """Names of the columns that the model knows; None if it knows none."""
-        return None if self.names is None else list(self.names)
+        return self.names
 
-    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+    def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         samples = interpolate(rows, self.rows, near, steps)
-        return outputs(self.as_model_sees(samples)).reshape(*near.shape, -1)
+        return ask(stack_rows([rows, samples])).reshape(*near.shape, -1)
 
     def nbytes_per_sample(self) -> int:
         """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
@@ -169,30 +164,23 @@ class MixedInput(ModelInput):
         whole = whole_columns(table) if preprocesses_inside(model) else []
         self.interpolated = [name for name in self.numeric if name not in whole]
 
-    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+    def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), between each row and its neighbours: means over both ends."""
-        start = take_rows(rows, np.repeat(np.arange(len(near)), near.shape[1]))
-        end = take_rows(self.rows, near.ravel())
-        n_samples = near.size
-        weights = steps.ravel()
-        numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.interpolated}
-        # Infinity minus infinity is NaN: `_filled` then takes the value of each end.
+        table = stack_rows([rows, take_rows(self.rows, near.ravel())])
+        own, ends = np.arange(len(near)), len(near) + np.arange(near.size)
+        starts, weights = np.repeat(own, near.shape[1]), steps.reshape(-1, 1)
+        numbers = numeric_columns(table, self.interpolated)
+        first, last = numbers[starts], numbers[ends]
+        # Infinity minus infinity is NaN: the sample then has the value of either end.
         with np.errstate(invalid="ignore"):
-            between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
-        sides = [self._filled(between, numbers, side) for side in (0, 1)]
-        both = {name: np.concatenate([side[name] for side in sides]) for name in between}
-        # One call of the model for both ends: for a single row, calls take most of the time.
-        scores = outputs(self.as_model_sees(with_columns(stack_rows([start, end]), both)))
-        mixed = scores[:n_samples] + weights[:, None] * (scores[n_samples:] - scores[:n_samples])
-        return mixed.reshape(*near.shape, -1)
-
-    @staticmethod
-    def _filled(between: dict[Any, Floats], ends: dict[Any, Any], side: int) -> dict[Any, Floats]:
-        """Interpolated columns, with the values of one end where interpolation gave NaN."""
-        return {
-            name: np.where(np.isnan(values), ends[name][side], values)
-            for name, values in between.items()
-        }
+            between = first + weights * (last - first)
+        sides = [np.where(np.isnan(between), side, between) for side in (first, last)]
+        columns = np.concatenate([numbers[own], *sides]).T
+        samples = take_rows(table, np.concatenate([own, starts, ends]))
+        of_start, of_end = np.split(
+            ask(with_columns(samples, dict(zip(self.interpolated, columns, strict=True)))), 2
+        )
+        return (of_start + weights * (of_end - of_start)).reshape(*near.shape, -1)
 
     def vectorizer(self) -> "MixedVectorizer":
         """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
@@ -233,8 +221,10 @@ def whole_columns(table: Any) -> list[Any]:
     return [name for name, column in pairs if is_whole(column)]
 
 
-def _floats(table: Any, name: Any) -> Floats:
-    return as_floats(take_column(table, name))
+def numeric_columns(table: Any, names: list[Any]) -> Floats:
+    """Columns of a table as floats; contiguous, as the layout in memory decides how sums are rounded."""
+    columns = [as_floats(take_column(table, name)) for name in names]
+    return np.ascontiguousarray(np.column_stack([np.empty((count_rows(table), 0)), *columns]))
 
 
 def interpolate(X: Any, reference: Any, near: Ints, steps: Floats) -> Any:
@@ -314,7 +304,7 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories."""
-        numbers = self._numbers(X)
+        numbers = numeric_columns(X, self.numeric)
         known = np.isfinite(numbers)
         self.medians_ = np.array(
             [
@@ -346,7 +336,7 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Floats:
         """Coordinates of rows."""
-        numbers = self._numbers(X)
+        numbers = numeric_columns(X, self.numeric)
         rows = np.zeros((len(numbers), len(self.names_)))
         numbers = np.where(np.isfinite(numbers), numbers, self.medians_)
         rows[:, : len(self.numeric)] = (numbers - self.means_) / self.scales_
@@ -359,11 +349,6 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the coordinates."""
         return np.array(self.names_, dtype=object)
-
-    def _numbers(self, X: Any) -> Floats:
-        # Contiguous, as the layout in memory decides how sums of columns are rounded.
-        columns = [as_floats(take_column(X, name)) for name in self.numeric]
-        return np.ascontiguousarray(np.column_stack([np.empty((count_rows(X), 0)), *columns]))
 
     @staticmethod
     def _categories(X: Any, name: Any) -> list[str | None]:

@@ -16,9 +16,10 @@ import stat
 import sys
 import tempfile
 import zlib
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -111,10 +112,7 @@ def open_table(path: Path, form: Form | None = None) -> Iterator["CsvTable | Par
             yield ParquetTable(file, shown, form)
             return
         begin = start.lstrip(b"\xef\xbb\xbf \r\n\t")
-        kinds = [kind for magic, kind in OTHERS.items() if begin.startswith(magic)]
-        kinds += ["a binary file"] if b"\0" in start else []
-        kinds += [kind for pattern, kind in LIKE_OTHERS.items() if pattern.match(begin)]
-        if kinds:
+        if kinds := [kind for pattern, kind in OTHERS.items() if re.match(pattern, begin)]:
             raise TableFileError(
                 f"{shown} is not a table but {kinds[0]}: surefoot reads CSV and Parquet."
             )
@@ -243,27 +241,19 @@ def first_bytes(file: Path, n_bytes: int = 4096) -> bytes:
 
 DELIMITERS = ",;\t|"
 
-# How files that are no tables begin, and what they are.
+# How files that are no tables begin, and what they are. The name of a column may begin with a bracket, too: only a file
+# that continues like JSON or XML is not a table.
 OTHERS = {
-    b"\x89PNG": "an image",
-    b"\xff\xd8\xff": "an image",
-    b"GIF8": "an image",
-    b"%PDF": "a PDF document",
-    b"PK\x03\x04": "an archive or a workbook",
-    b"\x1f\x8b": "a file that is compressed twice",
-    b"BZh": "a file that is compressed twice",
-    b"\xfd7zXZ": "a file compressed by xz",
-    b"(\xb5/\xfd": "a file compressed by zstd",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
-}
-
-# The name of a column may begin with a bracket, too: a file that continues like this is not a table.
-LIKE_OTHERS = {
-    re.compile(rb'[\[{]\s*(["\[{\]}]|-?\d+\s*[,\]]|true\b|false\b|null\b)'): "JSON",
-    re.compile(
-        rb"<(\?xml|!doctype|!--|[a-z][\w:.-]*(\s[^<>]*)?/?>\s*([^,;\t|\s]|$))", re.IGNORECASE
-    ): "a web page or XML",
+    rb"\x89PNG|\xff\xd8\xff|GIF8": "an image",
+    rb"%PDF": "a PDF document",
+    rb"PK\x03\x04": "an archive or a workbook",
+    rb"\x1f\x8b|BZh": "a file that is compressed twice",
+    rb"\xfd7zXZ": "a file compressed by xz",
+    rb"\(\xb5/\xfd": "a file compressed by zstd",
+    rb"\x80[\x04\x05]": "a pickle",
+    rb"[^\0]*\0": "a binary file",
+    rb'[\[{]\s*(["\[{\]}]|-?\d+\s*[,\]]|true\b|false\b|null\b)': "JSON",
+    rb"(?i)<(\?xml|!doctype|!--|[a-z][\w:.-]*(\s[^<>]*)?/?>\s*([^,;\t|\s]|$))": "a web page or XML",
 }
 
 # Cells that stand for a missing value; in a column of numbers NaN does as well.
@@ -298,7 +288,8 @@ def checked_csv(file: Path, path: Path) -> Iterator[tuple[Path, CsvForm]]:
     """
     delimiter = find_delimiter(file, path)
     encoding, has_odd_quotes = scan(file, delimiter)
-    first_line, header = line_of(file, encoding, delimiter, 0)
+    with file.open(encoding=encoding, newline="") as content:
+        first_line, header = next(records(content, delimiter, path))
     check_names(header, path)
     form = CsvForm(encoding, delimiter, first_line, header)
     if not has_odd_quotes:
@@ -318,8 +309,10 @@ def find_delimiter(file: Path, path: Path) -> str:
     peeked = start.decode("utf-8-sig", errors="replace")
     fits = {}
     for delimiter in DELIMITERS:
-        first = islice(records(io.StringIO(peeked, newline=""), delimiter), PEEKED)
-        widths = [len(record) for record in first]
+        widths: list[int] = []
+        with suppress(TableFileError):  # another delimiter may fit
+            first = islice(records(io.StringIO(peeked, newline=""), delimiter, path), PEEKED)
+            widths.extend(len(record) for _, record in first)
         width = widths[0] if widths else 0
         fits[delimiter] = (width > 1, widths.count(width) / max(len(widths), 1), width)
     if {".tsv", ".tab"} & set(path.suffixes) and fits["\t"][0]:  # strings may hold commas
@@ -332,12 +325,20 @@ def find_delimiter(file: Path, path: Path) -> str:
     return best
 
 
-def records(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """Records that are not blank, as far as they can be read."""
+def records(
+    lines: Iterable[str], delimiter: str, path: Path, *, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Line where each record begins, and its cells; blank lines are no records. An error names a broken line."""
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
+    line = 1
     try:
-        yield from filter(None, csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
-    except csv.Error:
-        return
+        for record in reader:
+            if record:
+                yield line, record
+            line = reader.line_num + 1
+    except csv.Error as error:
+        problem = "a quote that is never closed" if "end of data" in str(error) else str(error)
+        raise TableFileError(f"Line {line} of {path} cannot be read: {problem}.") from error
 
 
 def scan(file: Path, delimiter: str) -> tuple[str, bool]:
@@ -354,37 +355,17 @@ def scan(file: Path, delimiter: str) -> tuple[str, bool]:
     return "utf-8-sig" if is_utf_8 else "latin-1", is_behind_space or n_quotes % 2 == 1
 
 
-def line_of(file: Path, encoding: str, delimiter: str, number: int) -> tuple[int, list[str]]:
-    """Line where a record begins, and its cells; the header is record 0, and blank lines are no records."""
-    with file.open(encoding=encoding, newline="") as content:
-        reader = csv.reader(content, delimiter=delimiter, skipinitialspace=True)
-        line = 1
-        for record in reader:
-            if record:
-                if number == 0:
-                    return line, record
-                number -= 1
-            line = reader.line_num + 1
-    return line, []
-
-
 def check_records(file: Path, path: Path, form: CsvForm, writer: Any = None) -> None:
     """Raise an error that names the first broken line; write the records, if a writer is given."""
+    width = len(form.header)
     with file.open(encoding=form.encoding, newline="") as content:
-        reader = csv.reader(content, delimiter=form.delimiter, skipinitialspace=True, strict=True)
-        line, width = 1, len(form.header)
-        try:
-            for record in reader:
-                if record and len(record) != width:
-                    raise TableFileError(
-                        f"Line {line} of {path} has {plural(len(record), 'field')} where the header has {width}."
-                    )
-                if record and writer is not None:
-                    writer.writerow(record)
-                line = reader.line_num + 1
-        except csv.Error as error:
-            problem = "a quote that is never closed" if "end of data" in str(error) else str(error)
-            raise TableFileError(f"Line {line} of {path} cannot be read: {problem}.") from error
+        for line, record in records(content, form.delimiter, path, strict=True):
+            if len(record) != width:
+                raise TableFileError(
+                    f"Line {line} of {path} has {plural(len(record), 'field')} where the header has {width}."
+                )
+            if writer is not None:
+                writer.writerow(record)
 
 
 # Types of columns, and cells
@@ -474,7 +455,11 @@ def parse(strings: Any, kind: str, expected: str) -> Any:
     for wanted in types:
         if (column := cast_or_none(cells, wanted)) is not None:
             return column
-    row = max(first_misfit(cells, wanted) for wanted in types)
+    # Position of the first string that cannot be converted.
+    row = max(
+        bisect(range(len(cells)), False, key=lambda i: cast_or_none(cells[: i + 1], wanted) is None)
+        for wanted in types
+    )
     raise RowError(f"has {strings[row].as_py()!r} {expected}", row)
 
 
@@ -500,18 +485,6 @@ def cast_or_none(strings: Any, wanted: pa.DataType) -> Any:
         return strings.cast(wanted)
     except pa.ArrowInvalid:
         return None
-
-
-def first_misfit(strings: Any, wanted: pa.DataType) -> int:
-    """Position of the first string that cannot be converted; there is one."""
-    start, end = 0, len(strings)
-    while end - start > 1:
-        middle = (start + end) // 2
-        if cast_or_none(strings.slice(start, middle - start), wanted) is None:
-            end = middle
-        else:
-            start = middle
-    return start
 
 
 def infer(strings: Any, *, decimal_comma: bool = False) -> Any:
@@ -626,8 +599,9 @@ class CsvTable:
 
     def place(self, row: int) -> str:
         """Place of a row, for the beginning of a sentence."""
-        line, _ = line_of(self.original, self.csv_form.encoding, self.csv_form.delimiter, row + 1)
-        return f"Line {line} of {self.path}"
+        with self.original.open(encoding=self.csv_form.encoding, newline="") as content:
+            rows = islice(records(content, self.csv_form.delimiter, self.path), row + 1, None)
+            return f"Line {next(rows)[0]} of {self.path}"
 
 
 # Streams of Parquet files

@@ -9,16 +9,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from surefoot._copies import hash_rows
 from surefoot._models import TagsOfModel, check_model, clone_model, predict_labels
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels, check_number, check_training_rows
-from surefoot.active_learning._query import (
-    Coordinates,
-    bytes_of_rows,
-    check_strategy,
-    query,
-)
+from surefoot.active_learning._query import Coordinates, check_strategy, query
 from surefoot.active_learning._stopping import MOST_WATCHED, TOLERANCE, StoppingRule
 
 
@@ -88,7 +84,6 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
     _X: Any
     _y: NDArray[Any]
     _watched: Any = None
-    _rule: StoppingRule
 
     def __init__(
         self,
@@ -212,8 +207,8 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
             self.stop_reason_ = "Continue: no pool was queried yet."
             return
         coordinates = Coordinates(self.estimator_, self._watched)
-        known = set(bytes_of_rows(coordinates(self._X)))
-        labelled = [row in known for row in bytes_of_rows(coordinates(self._watched))]
+        watched, known = (hash_rows(coordinates(each)) for each in (self._watched, self._X))
+        labelled = np.isin(watched, known)
         predictions = predict_labels(self.estimator_, self._watched)
         self._rule.look(predictions, self.n_labels_, labelled=labelled)
         self.should_stop_, self.expected_gain_ = self._rule.should_stop, self._rule.changed

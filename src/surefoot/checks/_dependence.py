@@ -277,11 +277,7 @@ def may_be_ordered(held_out: Any, X: Any, coordinates: Callable[[Any], Any]) -> 
     A cheap test before an expensive one. Rows in random order do so in 1 % of tables. Where rows do not resemble their
     neighbours in the table in any of these, folds of rows that stand together are as good as shuffled ones.
     """
-    n_rows = len(held_out.rows)
-    places = np.arange(n_rows)
-    if n_rows > N_SHORT_BLOCKS * LONGEST_BLOCK:
-        starts = np.linspace(0, n_rows - LONGEST_BLOCK, N_SHORT_BLOCKS).astype(np.int64)
-        places = (starts[:, None] + np.arange(LONGEST_BLOCK)).ravel()
+    places = _in_blocks(len(held_out.rows), N_SHORT_BLOCKS, LONGEST_BLOCK)
     space = coordinates(take_rows(X, held_out.rows[places]))
     if hasattr(space, "toarray"):
         sums = np.asarray(abs(space).sum(axis=0)).ravel()
@@ -327,6 +323,14 @@ def order_p_value(table: Floats) -> float:
     return float(min(1.0, 2 * table.shape[1] * smallest))
 
 
+def _in_blocks(n_rows: int, n_blocks: int, size: int) -> Ints:
+    """Positions of all rows of a table, or of blocks of it at equal distances if it is longer than these."""
+    if n_rows <= n_blocks * size:
+        return np.arange(n_rows)
+    starts = np.linspace(0, n_rows - size, n_blocks).astype(np.int64)
+    return np.asarray(starts[:, None] + np.arange(size)).ravel()
+
+
 def find_order(
     estimator: Any,
     table: Any,
@@ -346,11 +350,7 @@ def find_order(
     if estimator is None or len(y) < 2 * n_folds:
         return None
     is_regression = not is_classifier(estimator)
-    rows = np.arange(len(y))
-    if len(y) > MOST_ORDERED_ROWS:  # blocks at equal distances
-        size = MOST_ORDERED_ROWS // N_BLOCKS
-        starts = np.linspace(0, len(y) - size, N_BLOCKS).astype(np.int64)
-        rows = np.unique(starts[:, None] + np.arange(size))
+    rows = _in_blocks(len(y), N_BLOCKS, MOST_ORDERED_ROWS // N_BLOCKS)
     part, targets = take_rows(table, rows), y[rows]
 
     def predict(train: Ints, test: Ints) -> NDArray[Any]:

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
+from scipy.stats import chisquare
 
 from surefoot._models import class_text
 from surefoot._splits import splits_in_time, too_rare
@@ -292,19 +293,18 @@ def why_useless(column: Any) -> str | None:
     n_values = known.nunique()
     if n_values == 1:
         return "same value in every row"
-    if is_text and n_values == len(column) and is_name(known):
+    all_differ = is_text and n_values == len(column)
+    # Sentences have spaces.
+    if all_differ and not known.astype(str).str.contains(r"\s").any() and not are_dates(known):
         return "different name in every row"
     return None
 
 
-def is_name(texts: Any) -> bool:
-    """True if texts that all differ are names or ids, rather than sentences or dates."""
-    words = texts.astype(str)
-    if words.str.contains(r"\s").any():
-        return False
+def are_dates(texts: Any) -> bool:
+    """Whether strings are read as dates."""
     from skrub import to_datetime
 
-    return bool(to_datetime(words).dtype.kind == "O")
+    return bool(to_datetime(texts.astype(str)).dtype.kind == "M")
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
@@ -440,12 +440,9 @@ def are_whole(values: NDArray[Any]) -> bool:
 
 def are_in_order(counts: Ints) -> bool:
     """True if the frequencies of values, by ascending value, are uneven and follow the order of the values."""
-    mean = counts.mean()
-    chi_squared = ((counts - mean) ** 2).sum() / mean
-    is_uneven = chi_squared > 4 * (len(counts) - 1)  # 4 times what chance gives on average
-    if not (is_uneven and counts.max() > 2 * counts.min()):
-        return False
-    return has_one_peak(counts) or are_smooth(counts)
+    is_uneven = chisquare(counts).statistic > 4 * (len(counts) - 1)  # 4 times the mean by chance
+    has_extremes = is_uneven and counts.max() > 2 * counts.min()
+    return bool(has_extremes) and (has_one_peak(counts) or are_smooth(counts))
 
 
 def has_one_peak(counts: Ints) -> bool:
@@ -609,11 +606,8 @@ def remark_on_progress(X: Any) -> None:
 def holds_dates(column: Any) -> bool:
     """Whether a column holds dates, or strings that are read as dates."""
     known = column.dropna()
-    if column.dtype.kind == "M" or len(known) == 0 or infer_dtype(known) != "string":
-        return bool(column.dtype.kind == "M")
-    from skrub import to_datetime
-
-    return bool(to_datetime(known.astype(str)).dtype.kind == "M")
+    is_text = len(known) > 0 and infer_dtype(known) == "string"
+    return bool(column.dtype.kind == "M") or (is_text and are_dates(known))
 
 
 def only_grows_or_falls(column: Any) -> bool:

@@ -26,7 +26,6 @@ from sklearn.utils.validation import (
 from surefoot._kernels import (
     many_class_split,
     presort_columns,
-    side_weights,
     two_class_error_split,
     two_class_gini_split,
 )
@@ -368,7 +367,9 @@ class StumpFactory:
             low, high = self.X[self.order[column, place : place + 2].astype(np.int64), column]
             middle = low + (high - low) / 2
             threshold = float(middle if middle < high else low)
-        table = side_weights(self.X[:, column], threshold, codes, weights, self.n_classes)
+        sides = self.n_classes * (self.X[:, column] > threshold)
+        counts = np.bincount(sides + codes, weights, 2 * self.n_classes).astype(np.float64)
+        table = counts.reshape(2, self.n_classes)
         if not table[1].any():  # no row is on the right: predict there as on the left
             table[1] = table[0]
         return Stump(int(column), threshold, table)

@@ -94,7 +94,8 @@ def run_round(
         chosen_model = default_model() if estimator is None else estimator
         model, error_estimator = fit_with_errors(chosen_model, X_known, labels, random_state)
     unknown = np.setdiff1d(np.arange(len(X)), np.union1d(rows, closed_rows))
-    chosen = _sample(unknown, MOST_CANDIDATES, np.random.default_rng(random_state))
+    drawn = np.random.default_rng(random_state).permutation(unknown)[:MOST_CANDIDATES]
+    chosen = np.sort(drawn)
     if len(chosen) > 0:
         has_labels, n_wanted = len(rows) > 0, min(N_QUESTIONS, len(chosen))
         known = {"X": X_known, "y": labels} if has_labels else {}
@@ -145,11 +146,6 @@ def fit_with_errors(
         return clone(estimator).fit(X, y), None
     error_estimator = IndividualErrorClassifier(estimator, random_state=random_state).fit(X, y)
     return error_estimator.estimator_, error_estimator
-
-
-def _sample(rows: Ints, most: int, random: np.random.Generator) -> Ints:
-    """At most so many of the rows, drawn at random, in their order."""
-    return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
 
 
 def look_at(

@@ -223,26 +223,25 @@ class Session:
 
     def _as_csv(self, answers: list[Answer]) -> str:
         """Answers as CSV, one line each; those of an audit have the row of the audited table, and the audit's code."""
+        audited = self.pool.audited_rows
         with refusing(self.store.path, "read"):
-            lines = [self._line(each) for each in answers]
+            lines = [
+                [
+                    each.row if audited is None else audited[each.row],
+                    each.label,
+                    each.kind,
+                    each.person,
+                    datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds"),
+                    f"{each.seconds:.3f}",
+                    each.strategy,
+                    "" if each.error is None else f"{each.error:.4f}",
+                ]
+                for each in answers
+            ]
         table = pd.DataFrame(lines, columns=list(COLUMNS))
-        if self.pool.audited_rows is not None:
+        if audited is not None:
             table["audit"] = self.pool.audit
         return table_bytes(table, ".csv").decode()
-
-    def _line(self, each: Answer) -> list[Any]:
-        """Values of an answer, in the order of `COLUMNS`."""
-        audited = self.pool.audited_rows
-        return [
-            each.row if audited is None else audited[each.row],
-            each.label,
-            each.kind,
-            each.person,
-            datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds"),
-            f"{each.seconds:.3f}",
-            each.strategy,
-            "" if each.error is None else f"{each.error:.4f}",
-        ]
 
     def _check_file(self) -> None:
         """Refuse to replace a file that has anything else than answers of the database."""
@@ -263,10 +262,12 @@ class Session:
         near = [] if details is None else details.neighbors
         labels = {row: self.pool.labels[row] for row in near if row in self.pool.labels}
         labels |= self.store.labels(near)
-        cells = self._cells(lease.row)
+        cells, audited = self._cells(lease.row), self.pool.audited_rows
         item: dict[str, Any] = {
             "row": lease.row,
-            "title": self._title(lease.row),
+            "title": f"Row {lease.row}"
+            if audited is None
+            else f"Row {audited[lease.row]} of the audited table",
             "cells": cells,
             "order": list(cells),  # a browser puts columns that are called by numbers first
             "lease": lease.lease,
@@ -283,11 +284,6 @@ class Session:
                 "probability": details.probability,
             }
         return item
-
-    def _title(self, row: int) -> str:
-        """Name of a row on the page; the rows of an audit have their place in the audited table."""
-        audited = self.pool.audited_rows
-        return f"Row {row}" if audited is None else f"Row {audited[row]} of the audited table"
 
     def _cells(self, row: int, *, shortened: bool = False) -> dict[str, Any]:
         """Cells of a row, the most telling columns first; long strings may be shortened."""

@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from surefoot._crossfit import CrossFit, CrossFitter
-from surefoot._models import check_model, fit_model
+from surefoot._models import TagsOfModel, check_model, fit_model
 from surefoot._shrunk import Step, SteppedLogistic, smoothed_targets
 from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
@@ -31,7 +31,7 @@ class HeldOutRows(NamedTuple):
     units: NDArray[Any]
 
 
-class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CrossFittedClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Base of classifiers that learn to recalibrate a model's scores from held-out rows.
 
     A subclass checks its parameters before any model is fitted and returns the indicators to use (`_prepare()`), learns
@@ -133,12 +133,6 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Most probable class of each row, after recalibration."""
         probabilities = self.predict_proba(X)  # checks that it is fitted
         return self.classes_[probabilities.argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 def fit_steps(columns: Floats, rows: HeldOutRows, slope: float | None) -> SteppedLogistic:

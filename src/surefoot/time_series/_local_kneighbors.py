@@ -113,16 +113,13 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         neighbors: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(window=window, weights=weights, neighbors=neighbors, n_jobs=n_jobs)
         self.n_neighbors = n_neighbors
         self.error_neighbors = error_neighbors
         self.cv = cv
         self.shrinkage = shrinkage
         self.label_trust = label_trust
-        self.weights = weights
         self.tie_break = tie_break
-        self.window = window
-        self.neighbors = neighbors
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Search the neighbours of the training series, and measure the error of each number of neighbours.
@@ -303,8 +300,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         ndarray of shape (n_series,)
             One of `n_neighbors_` each.
         """
-        estimates = self._estimate_errors(X)[1]
-        return self.n_neighbors_[self._chosen(estimates)]
+        return self.n_neighbors_[self._chosen(self._estimate_errors(X)[1])]
 
     def predict_error(self, X: Any) -> Floats:
         """Estimated probability that the prediction is wrong; lower is better.
