@@ -3,7 +3,7 @@
 Run as `python benchmarks/embeddings.py time` (`texts` for 20,000 texts) and `python benchmarks/embeddings.py sample`.
 Embeddings are generated: topics are points of 32 dimensions, rows lie around them, and a random matrix turns rows into
 768 numbers, to which noise is added. Each topic has a class, and a rate at which a labeller that lives elsewhere names
-another class. So an estimate is good if it finds the rate of each row's topic; the more topics there are, the fewer rows
+another class. An estimate is good if it finds the rate of each row's topic; the more topics there are, the fewer rows
 of each are among the reference rows. The estimate learns from embedding, label and truth, and knows nothing else.
 """
 
