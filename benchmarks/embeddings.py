@@ -1,10 +1,10 @@
 """Predictions beside embeddings of 768 numbers: time and memory at 100,000 rows; cost of a sample of reference rows.
 
-Run as `python benchmarks/embeddings.py time` and `python benchmarks/embeddings.py sample`. Embeddings are generated:
-topics are points of 32 dimensions, rows lie around them, and a random matrix turns rows into 768 numbers, to which
-noise is added. Each topic has a class, and a rate at which a labeller that lives elsewhere names another class. So
-an estimate is good if it finds the rate of each row's topic; the more topics there are, the fewer rows of each are
-among the reference rows. Nothing else is known to the estimate than embedding, label and, for learning, the truth.
+Run as `python benchmarks/embeddings.py time` (`texts` for 20,000 texts) and `python benchmarks/embeddings.py sample`.
+Embeddings are generated: topics are points of 32 dimensions, rows lie around them, and a random matrix turns rows into
+768 numbers, to which noise is added. Each topic has a class, and a rate at which a labeller that lives elsewhere names
+another class. An estimate is good if it finds the rate of each row's topic; the more topics there are, the fewer rows
+of each are among the reference rows. The estimate learns from embedding, label and truth, and knows nothing else.
 """
 
 import argparse
@@ -13,11 +13,12 @@ import resource
 import time
 
 import numpy as np
+import pandas as pd
 
 from surefoot import assess_predictions
 from surefoot.metrics import augrc_loss
 
-N_NUMBERS, N_LATENT, N_CLASSES, MOST_WRONG = 768, 32, 10, 0.7
+N_NUMBERS, N_LATENT, N_CLASSES, MOST_WRONG, N_WORDS = 768, 32, 10, 0.7, 20_000
 # Rows around a topic, and noise of each of the 768 numbers: neighbours are of one topic about nine times in ten.
 WIDTH, NOISE = 0.5, 1.0
 
@@ -38,17 +39,31 @@ def labelled_embeddings(n_rows, n_topics, seed):
     return X, classes[topic], labels, rates[topic]
 
 
+def labelled_texts(n_rows, n_topics, seed):
+    """Texts of 30 to 60 words, as a frame, with classes and labels as above: one word in three is one of its topic."""
+    rng = np.random.default_rng(seed)
+    _, truth, labels, rates = labelled_embeddings(n_rows, n_topics, seed)
+    words = np.array([f"word{number}" for number in range(N_WORDS)])
+    own = rng.choice(words, size=(n_topics, 40))
+    topic = np.unique(rates, return_inverse=True)[1]
+    texts = []
+    for place in topic:
+        n_words = rng.integers(10, 21)
+        common = words[np.minimum(rng.zipf(1.3, 2 * n_words), N_WORDS) - 1]
+        texts.append(" ".join([*rng.choice(own[place], n_words), *common]))
+    return pd.DataFrame({"text": texts}), truth, labels
+
+
 def peak_gib():
     """Largest resident memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def measure_time(n_rows, n_new):
+def measure_time(n_rows, n_new, make_rows):
     """Print the seconds of `fit`, by the clock and of the processor, the memory, and microseconds to judge a row."""
-    X, truth, labels, _ = labelled_embeddings(n_rows + n_new, 200, seed=0)
+    X, truth, labels, *_ = make_rows(n_rows + n_new, 200, seed=0)
     print(
-        f"{n_rows:,} x {N_NUMBERS}, table of {X.nbytes / 2**30:.2f} GiB; {peak_gib():.2f} GiB before `fit`; "
-        f"load {os.getloadavg()[0]:.1f}",
+        f"{n_rows:,} rows; {peak_gib():.2f} GiB before `fit`; load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
     clock, processor = time.perf_counter(), time.process_time()
@@ -105,7 +120,7 @@ def measure_sample(n_rows, n_new, topics, sizes, seeds):
 def main():
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("time", "sample"))
+    parser.add_argument("what", choices=("time", "texts", "sample"))
     parser.add_argument("--rows", type=int)
     parser.add_argument("--new", type=int, default=10_000)
     parser.add_argument("--topics", nargs="*", type=int, default=(50, 500, 2000))
@@ -113,7 +128,9 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     if options.what == "time":
-        measure_time(options.rows or 100_000, options.new)
+        measure_time(options.rows or 100_000, options.new, labelled_embeddings)
+    elif options.what == "texts":
+        measure_time(options.rows or 20_000, options.new, labelled_texts)
     else:
         rows = options.rows or 20_000
         measure_sample(rows, options.new, options.topics, options.sizes, options.seeds)

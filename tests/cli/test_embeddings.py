@@ -194,3 +194,15 @@ def test_bad_new_lists_get_one_sentence_and_nothing_is_written(
             sentence.format(path) in done.err.splitlines()[-1]
         )  # `audit` says first what it left out
         assert not (tmp_path / out).exists()
+
+
+def test_an_embedding_may_be_wide_where_no_model_is_fitted(run, tmp_path):
+    wide = np.tile(VECTORS[:60], (1, 35))  # 2,240 numbers: a model would take hours
+    table = pa.table({"vector": list(wide), **{name: each[:60] for name, each in COLUMNS.items()}})
+    data, out = tmp_path / "wide.parquet", tmp_path / "trust.skops"
+    parquet.write_table(table, data)
+    done = run("fit", data, *ROLES, "--out", out)
+    assert done.code == 0
+    assert "skrub" not in done.err
+    told = run("fit", data, "--target", "truth", "--drop", "said", "--out", out).err
+    assert "wide.parquet has 2,240 input columns, and more than 2,000 would take hours" in told

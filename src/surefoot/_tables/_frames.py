@@ -338,8 +338,9 @@ def _objects(values: Any) -> NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-# Categories of a column that are told apart, the most common ones, and the most letters of one.
-MOST_LEVELS = 50
+# Categories of a column that are told apart, the most common ones, least rows of one, and the most letters of one. A
+# text that hardly any other row has is no category: new rows would never have it.
+MOST_LEVELS, LEAST_OF_A_LEVEL = 50, 5
 MOST_LETTERS = 100
 
 # Codes of a missing value, and of all categories beyond the most common ones.
@@ -384,7 +385,8 @@ def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
     if levels is None:  # the most common strings, ascending
         known = [string for string in strings if string is not None]
         levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
-        levels = np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
+        common = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+        levels = np.sort(levels[common[counts[common] >= LEAST_OF_A_LEVEL]])
     place = {level: code for code, level in enumerate(levels.tolist())}
     codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
     return PlainColumn(name, np.array(codes, dtype=np.int64), levels)

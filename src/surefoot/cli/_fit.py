@@ -128,7 +128,7 @@ def fit(
         share = percent(promise.coverage)
         promised = f"{share} of the rows can be answered: {promise.in_words(held_out.unit)}."
     lines = [f"{measured[:1].upper()}{measured[1:]}, measured on held-out rows.", promised]
-    print("\n".join([*lines, *filter(None, [order]), f"For score, watch, audit and label: {out}"]))
+    print("\n".join([*lines, *filter(None, [order]), f"Saved for the other commands: {out}"]))
 
 
 def order_in_words(error_estimator: Any, rows: Any) -> str | None:

@@ -151,7 +151,7 @@ def take_apart(
             remark(sentence)
     if not every and not outputs:
         remark_on_predictions(X[known], y, target)
-    X = with_missing(X) if every else usable_columns(X, name)
+    X = with_missing(X) if every else usable_columns(X, name, is_judged=bool(outputs))
     X = X.assign(**{column: table[column] for column in outputs})
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
@@ -241,9 +241,9 @@ def agreement_with(column: Any, y: NDArray[Any]) -> float:
     return 0.0 if chance == 1 else (float(np.mean(texts == truth)) - chance) / (1 - chance)
 
 
-def usable_columns(X: Any, name: str) -> Any:
-    """Columns that a model can use; a `Mistake` if there are none, or too many."""
-    if X.shape[1] > MOST_COLUMNS:
+def usable_columns(X: Any, name: str, *, is_judged: bool = False) -> Any:
+    """Columns that a model can use; a `Mistake` if there are none, or too many for a model that is fitted here."""
+    if X.shape[1] > MOST_COLUMNS and not is_judged:
         raise Mistake(
             f"{name} has {X.shape[1]:,} input columns, and more than {MOST_COLUMNS:,} would take hours to "
             "prepare: keep those that matter."
@@ -251,7 +251,7 @@ def usable_columns(X: Any, name: str) -> Any:
     useful = leave_out_useless(X)
     if useful.shape[1] == 0:
         raise Mistake(f"{name} has no column that a model can use.")
-    if useful.shape[1] > MANY_COLUMNS:
+    if useful.shape[1] > MANY_COLUMNS and not is_judged:
         remark(
             f"{name} has {useful.shape[1]:,} input columns: skrub prepares each of them alone in every one of dozens "
             "of fits, which takes minutes."

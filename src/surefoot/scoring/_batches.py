@@ -150,11 +150,8 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
 
 def label_type(classes: Any) -> pa.DataType:
     """Type of Arrow for the classes of a model: whole numbers, numbers, booleans, or strings for all others."""
-    try:
-        kind = pa.array(np.asarray(classes).tolist()).type
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):  # of several types
-        return pa.string()
-    return kind if kind in (pa.int64(), pa.float64(), pa.bool_()) else pa.string()
+    kind = np.asarray(np.asarray(classes).tolist()).dtype.kind
+    return {"i": pa.int64(), "f": pa.float64(), "b": pa.bool_()}.get(kind, pa.string())
 
 
 def score_batch(
@@ -205,8 +202,7 @@ def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:
 
 def kept_column(batch: Any, field: pa.Field) -> pa.Array:
     """Column of a batch that is copied, with the type of `field`."""
-    names = batch.schema.names if hasattr(batch, "schema") else column_names(batch)
-    if field.name not in names:
+    if field.name not in (column_names(batch) if is_frame(batch) else batch.schema.names):
         raise ValueError(f"The table lacks {field.name!r}, which is to be kept.")
     column = batch[field.name]
     if hasattr(column, "iloc"):
