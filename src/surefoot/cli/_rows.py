@@ -521,7 +521,7 @@ def as_target_numbers(target: Any, name: str) -> Floats:
         )
     if (spread := np.ptp(values)) < SMALLEST:
         raise Mistake(
-            f"Column {name!r} varies by {spread:.0e} only, and models tell no numbers apart that differ by less than "
+            f"Column {name!r} varies by {spread:.0e} only, and models cannot learn differences below "
             f"{SMALLEST:.0e}: multiply it."
         )
     return values
