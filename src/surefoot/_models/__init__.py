@@ -8,6 +8,7 @@ from surefoot._models._given import (
     given_predictions,
     inputs_of,
     lay_out,
+    unseen_columns,
 )
 from surefoot._models._inputs import (
     MixedInput,
@@ -57,6 +58,7 @@ from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
 )
+from surefoot._models._vectors import vector_encoder
 from surefoot._typing import settle
 
 __all__ = [
@@ -107,6 +109,8 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
     "try_files",
+    "unseen_columns",
+    "vector_encoder",
 ]
 
 settle(__name__)

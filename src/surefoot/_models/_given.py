@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._models._model import split_model
-from surefoot._models._vectors import vector_encoder
+from surefoot._models._vectors import vector_columns, vector_encoder
 from surefoot._tables import (
     RowError,
     as_floats,
@@ -22,8 +22,8 @@ from surefoot._tables import (
     count_rows,
     is_frame,
     take_column,
+    take_columns,
     with_columns,
-    without_columns,
 )
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import listed, number, plural
@@ -108,7 +108,8 @@ class GivenOutputs(BaseEstimator):
     def inputs(self, table: Any) -> Any:
         """Columns of a table that are no outputs."""
         if is_frame(table):
-            return without_columns(table, self.output_columns)
+            kept = [name for name in column_names(table) if name not in self.output_columns]
+            return take_columns(table, kept)
         return table[:, : -len(self.output_columns)]
 
     def transform(self, table: Any) -> Any:
@@ -274,6 +275,13 @@ def given_model(model: Any) -> GivenOutputs | None:
     """Outputs in place of a model, if that is what an estimator holds; None for a model."""
     predictor = split_model(model)[1]
     return predictor if isinstance(predictor, GivenOutputs) else None
+
+
+def unseen_columns(model: Any, table: Any) -> list[Any]:
+    """Columns of a frame that people who label it do not see: embeddings, and given outputs, which influence them."""
+    given = given_model(model)
+    outputs = [] if given is None else given.output_columns
+    return [*outputs, *(name for names in vector_columns(table) for name in names)]
 
 
 def check_outputs(model: Any, table: Any) -> None:

@@ -262,10 +262,10 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         for other in taken:
             # One of them is not there, or its name is too long: another message says so.
             with suppress(OSError, ValueError):
-                if linked_path(output) == linked_path(other) or output.samefile(other):
+                place, taken_place = linked_path(output), linked_path(other)
+                if place == taken_place or (output.exists() and output.samefile(other)):
                     raise Mistake(f"{output} is also {other}: it would be overwritten.")
-            with suppress(OSError, ValueError):
-                if other.is_dir() and linked_path(output).is_relative_to(linked_path(other)):
+                if other.is_dir() and place.is_relative_to(taken_place):
                     raise Mistake(
                         f"{output} is in the folder {other}, which is read: write it elsewhere."
                     )
