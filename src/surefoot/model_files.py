@@ -563,36 +563,27 @@ class Writer:
         return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None
 
     def _code_of_native(self, value: Any) -> Any:
-        """Code of a booster, or of an estimator of its library, whose type has a name; None for anything else."""
-        if (file := native_file(value)) is not None:
-            return self._native(file)
-        if (name := estimator_name(value)) is None:
+        """Code of a booster or graph, or of the trees of CatBoost; None for anything else."""
+        if (file := native_file(value)) is None:
             return None
-        state, content = estimator_state(value)
-        attributes = {key: self.code(part) for key, part in state.items()}
-        if content is not None:
-            attributes["__model"] = self._native((name[0], content))
-        self.states.append([{"estimator": list(name)}, attributes])
-        return {"object": len(self.states) - 1}
-
-    def _native(self, file: tuple[str, bytes]) -> dict[str, int]:
         self.natives.append(file)
         return {"native": len(self.natives) - 1}
 
     def _code_of_object(self, value: Any) -> Any:
-        """Code of an object that is nothing but its attributes; None for anything else.
+        """Code of an object that is nothing but its attributes, or of a booster's estimator; None for anything else.
 
         That is containers of another type; functions, types and modules, which have a name; and what restores its state
         by itself, for which it may need all of it at once.
         """
-        kind = type(value)
+        kind, name = type(value), estimator_name(value)
         restore = getattr(kind, "__setstate__", BaseEstimator.__setstate__)
         is_simple = restore is BaseEstimator.__setstate__ or kind.__module__.startswith("surefoot.")
         is_more = isinstance(value, (dict, list, set)) or hasattr(value, "__name__")
-        if is_more or not is_simple or not hasattr(value, "__dict__"):
+        if name is None and (is_more or not is_simple or not hasattr(value, "__dict__")):
             return None
-        attributes = {name: self.code(part) for name, part in (value.__getstate__() or {}).items()}
-        self.states.append([self._kind(value), attributes])
+        state = (value.__getstate__() or {}) if name is None else estimator_state(value)
+        attributes = {key: self.code(part) for key, part in state.items()}
+        self.states.append([{"estimator": name} if name else self._kind(value), attributes])
         return {"object": len(self.states) - 1}
 
     def _kind(self, value: Any) -> dict[str, int]:

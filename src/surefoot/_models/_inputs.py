@@ -282,7 +282,6 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
         is_constant = spread <= 10 * np.finfo(float).eps * np.abs(numbers).max(axis=0, initial=0.0)
         self.means_, self.scales_ = numbers.mean(axis=0), np.where(is_constant, 1.0, spread)
         self.codes_, self.names_ = [], [f"numbers__{name}" for name in self.numeric]
-        n_columns = len(self.numeric)
         for name in self.categorical:
             counts = Counter(self._categories(X, name))
             by_name = sorted(counts, key=lambda value: (value is None, value or ""))
@@ -291,11 +290,10 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
             # Of equally frequent ones the first by name, whatever the order of the rows.
             most = sorted(frequent, key=lambda value: -counts[value])[: MOST_CATEGORIES - 1]
             kept = [value for value in frequent if is_few or value in most]
-            rest = -1 if is_few else n_columns + len(kept)
-            self.codes_.append(({value: n_columns + i for i, value in enumerate(kept)}, rest))
-            self.names_ += [f"categories__{name}_{value}" for value in kept]
-            self.names_ += [] if is_few else [f"categories__{name}_infrequent"]
-            n_columns = len(self.names_)
+            places = {value: len(self.names_) + i for i, value in enumerate(kept)}
+            self.codes_.append((places, -1 if is_few else len(self.names_) + len(kept)))
+            ends = kept if is_few else [*kept, "infrequent"]
+            self.names_ += [f"categories__{name}_{end}" for end in ends]
         return self
 
     def transform(self, X: Any) -> Floats:
