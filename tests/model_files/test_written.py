@@ -9,6 +9,7 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
@@ -16,6 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -148,6 +150,8 @@ def models_of_all_kinds(table):
     texts, mixed = scored[["age", "note", "said", "sure"]], scored[["age", "plan", "forecast"]]
     sparse, X, y, _ = CASES["sparse texts"]
     yield "scikit-learn", fitted(RandomForestClassifier(10, random_state=0), FRAME, CLASSES), FRAME
+    polar = pl.DataFrame(FRAME.to_dict("list"))
+    yield "polars", fitted(GaussianNB(), polar, CLASSES), polar
     yield "mixed", fitted(CASES["logistic"][0], table, CLASSES), table
     yield "regression", fitted(Ridge(), NUMBERS, NUMBERS[:, 0] ** 2), NUMBERS
     yield "text", fitted(sparse, table if X is None else X, y), table
@@ -156,7 +160,7 @@ def models_of_all_kinds(table):
     yield "predicted numbers", given(mixed, NUMBERS[:, 0], "forecast"), mixed
 
 
-KINDS = ("scikit-learn", "mixed", "regression", "text", "predicted classes")
+KINDS = ("scikit-learn", "polars", "mixed", "regression", "text", "predicted classes")
 KINDS = (*KINDS, "predictions of texts", "predicted numbers")
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from surefoot._tables import (
     as_objects,
     column_names,
     count_rows,
+    frame_kind,
     frame_like,
     is_frame,
     is_numeric,
@@ -45,23 +46,12 @@ class ModelInput:
     # Whether the distances between the rows are meant as they are, so that no column is scaled.
     keeps_scale = False
 
-    # Whether there is a model to ask about points between the rows.
-    has_model = True
+    # Approximate bytes that one sample takes, with the temporary arrays needed to make it.
+    nbytes_per_sample = 1024
 
     def __init__(self, table: Any) -> None:
         self.rows = table
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State to save: a pandas frame in parts, as skops stores arrays but no frames."""
-        rows = self.rows
-        if hasattr(rows, "iloc"):
-            columns = [_parts_of_column(column) for column in split_columns(rows)]
-            rows = FrameParts(list(rows.columns), columns, n_rows=len(rows))
-        return {**self.__dict__, "rows": rows}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the frame from its parts."""
-        self.__dict__.update(state, rows=frame_of_parts(state["rows"]))
+        self.names: Any = column_names(table) if is_frame(table) else None
 
     def encode(self, table: Any) -> Any:
         """Rows of a table, encoded like the training rows in `rows`."""
@@ -77,21 +67,13 @@ class ModelInput:
 
     def score_rows(self, outputs: Outputs) -> Floats:
         """Scores of the training rows, in-sample if the model was trained on them."""
-        batches = row_batches(count_rows(self.rows), self.nbytes_per_sample())
+        batches = row_batches(count_rows(self.rows), self.nbytes_per_sample)
         parts = [outputs(self.as_model_sees(take_rows(self.rows, batch))) for batch in batches]
         return np.concatenate(parts)
 
     def vectorizer(self) -> Any:
         """Transformer of the rows to numeric coordinates; None if they are numbers already."""
         return None
-
-    def column_names(self) -> list[Any] | None:
-        """Names of the columns as the user gave them; None if there are none."""
-        return column_names(self.rows) if is_frame(self.rows) else None
-
-    def nbytes_per_sample(self) -> int:
-        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
-        return 1024
 
 
 class NumericInput(ModelInput):
@@ -100,10 +82,14 @@ class NumericInput(ModelInput):
     is_numeric = True
 
     def __init__(self, model: Any, table: Any) -> None:
-        super().__init__(as_numbers(table))
-        self.names: Any = column_names(table) if is_frame(table) else None
-        self.frame_type = None if self.names is None else type(table)
+        super().__init__(table)
+        self.rows, self.library = as_numbers(table), frame_kind(table)["library"]
+        is_sparse, shape = issparse(self.rows), self.rows.shape
+        self.nbytes_per_sample = (
+            64 * (1 + self.rows.nnz // shape[0]) if is_sparse else 24 * shape[1]
+        )
         self.takes_missing = get_tags(model).input_tags.allow_nan
+        self.keeps_scale = getattr(getattr(model, "encoder", None), "keeps_scale", False)
 
     def encode(self, table: Any) -> Any:
         """Rows as float64, sparse if the training rows are; missing values only if the model takes them."""
@@ -119,22 +105,12 @@ class NumericInput(ModelInput):
 
     def as_model_sees(self, rows: Any) -> Any:
         """Encoded rows as an array, or as a frame if the model was fitted on one."""
-        return rows if self.frame_type is None else frame_like(self.frame_type, rows, self.names)
-
-    def column_names(self) -> list[Any] | None:
-        """Names of the columns that the model knows; None if it knows none."""
-        return self.names
+        return rows if self.library is None else frame_like(self.library, rows, self.names)
 
     def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         samples = interpolate(rows, self.rows, near, steps)
         return ask(stack_rows([rows, samples])).reshape(*near.shape, -1)
-
-    def nbytes_per_sample(self) -> int:
-        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
-        if issparse(self.rows):
-            return 64 * (1 + self.rows.nnz // self.rows.shape[0])
-        return 24 * self.rows.shape[1]
 
 
 class MixedInput(ModelInput):
@@ -153,6 +129,7 @@ class MixedInput(ModelInput):
                 "put what vectorises them in a Pipeline around the model."
             )
         names, columns = column_names(table), split_columns(table)
+        self.nbytes_per_sample = 128 * len(names)  # frames hold objects, and there are two ends
         coded = set(categorical_columns(model).tolist())
         self.numeric = [
             name
@@ -186,25 +163,12 @@ class MixedInput(ModelInput):
         """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
         return MixedVectorizer(self.numeric, self.categorical)
 
-    def nbytes_per_sample(self) -> int:
-        """Approximate bytes that one sample takes: frames hold objects, and there are two ends."""
-        return 128 * self.rows.shape[1]
-
 
 def model_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
     """Input of a model with training rows `table`: numeric, or mixed if it has categories or missing values.
 
-    A model whose outputs are columns of the table takes the others (`given_input`).
-
     It is mixed too if `like`, the input of the whole table, is: some of the rows may lack the missing values.
     """
-    if hasattr(model, "given_input"):
-        return model.given_input(table, like)
-    return table_input(model, table, like)
-
-
-def table_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
-    """Numeric or mixed input, by the columns of the table."""
     has_categories = len(categorical_columns(model)) > 0
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
     is_mixed = has_categories or has_codes or isinstance(like, MixedInput)
@@ -357,48 +321,3 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
 
 # Most coordinates of a column of categories.
 MOST_CATEGORIES = 100
-
-
-class FrameParts(NamedTuple):
-    """Names and parts of the columns of a frame, and its number of rows, which it has without columns too."""
-
-    names: list[Any]
-    columns: list[Any]
-    n_rows: int
-
-
-def frame_of_parts(parts: Any) -> Any:
-    """Pandas frame from its parts, with rows numbered from 0; any other table is returned as it is."""
-    if not isinstance(parts, FrameParts):
-        return parts
-    import pandas as pd  # noqa: PLC0415 - there was a frame, so there is pandas
-
-    columns = [_column_of_parts(pd, *column) for column in parts.columns]
-    if any(len(column) != parts.n_rows for column in columns):
-        raise ValueError("The columns of a stored frame have different lengths.")
-    table = pd.DataFrame(dict(enumerate(columns)), index=range(parts.n_rows))
-    table.columns = parts.names
-    return table
-
-
-def _parts_of_column(column: Any) -> tuple[str, NDArray[Any], Any]:
-    """Name of the type, values, and for a categorical column its categories and whether they are ordered."""
-    if hasattr(column, "cat"):
-        categories = column.cat.categories
-        return (
-            "category",
-            np.asarray(column.cat.codes),
-            (_parts_of_column(categories.to_series()), column.cat.ordered),
-        )
-    if isinstance(column.dtype, np.dtype):
-        return str(column.dtype), column.to_numpy(), None
-    return str(column.dtype), as_objects(column), None
-
-
-def _column_of_parts(pd: Any, kind: str, values: NDArray[Any], coding: Any) -> Any:
-    """Pandas column from the parts that `_parts_of_column` made."""
-    if kind != "category":
-        return pd.Series(values, dtype=kind)
-    categories, ordered = coding
-    index = pd.Index(_column_of_parts(pd, *categories))
-    return pd.Series(pd.Categorical.from_codes(values, index, ordered=ordered))

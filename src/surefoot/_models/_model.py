@@ -202,7 +202,10 @@ def share_of_columns(n_columns: int) -> float:
 
 
 def split_model(model: Any) -> tuple[list[Any], Any]:
-    """Split a fitted model into the transformers of its pipelines and the predictor at the end."""
+    """Split a fitted model into the transformers of its pipelines and the predictor at the end.
+
+    Outputs that stand in the place of a model take the inputs out of their table, like a transformer.
+    """
     transformers = []
     while True:
         if isinstance(model, FrozenEstimator):
@@ -214,7 +217,7 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
                 transformers.append(model[:-1])
             model = model[-1]
         else:
-            return transformers, model
+            return [*transformers, *[model] * hasattr(model, "output_columns")], model
 
 
 def series_model(model: Any) -> Any:

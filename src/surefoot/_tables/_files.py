@@ -618,17 +618,12 @@ MISSING_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 class Part(NamedTuple):
-    """A Parquet file: path, columns, rows in each row group, and the values in the names of its folders."""
+    """A Parquet file: path, columns, number of rows, and the values in the names of its folders."""
 
     path: Path
     schema: pa.Schema
-    row_groups: list[int]
+    n_rows: int
     partition: dict[str, str | None]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return sum(self.row_groups)
 
 
 class ParquetTable:
@@ -783,14 +778,13 @@ def read_part(file: Path, path: Path, folder: Path) -> Part:
     """Metadata of a Parquet file, `path` to the user, in a folder; an error if it is broken."""
     try:
         with pq.ParquetFile(file) as content:
-            schema, metadata = content.schema_arrow, content.metadata
-            groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            schema, n_rows = content.schema_arrow, content.metadata.num_rows
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(path, error, "is a broken Parquet file") from error
     check_names(schema.names, path)
     pairs = [part.split("=", 1) for part in file.relative_to(folder).parts[:-1] if "=" in part]
     values = {unquote(name): None if v == MISSING_PARTITION else unquote(v) for name, v in pairs}
-    return Part(file, schema, groups, values)
+    return Part(file, schema, n_rows, values)
 
 
 def column_order(schema: pa.Schema) -> list[str]:
@@ -805,14 +799,14 @@ def column_order(schema: pa.Schema) -> list[str]:
 
 def read_rows(part: Part, names: list[str], skipped: int) -> Iterator[pa.RecordBatch]:
     """Batches of a Parquet file without its first rows; an error if it is broken, or has changed."""
-    left, ends = part.n_rows - skipped, np.cumsum(part.row_groups)
-    first = int(np.searchsorted(ends, skipped, side="right"))  # row group with rows that are read
-    groups = range(first, len(ends))
-    skipped -= int(ends[first - 1]) if first else 0
+    left = part.n_rows - skipped
     try:
         with pq.ParquetFile(
             part.path, buffer_size=READ_BYTES, pre_buffer=False, page_checksum_verification=True
         ) as content:
+            groups = list(range(content.num_row_groups))
+            while groups and content.metadata.row_group(groups[0]).num_rows <= skipped:
+                skipped -= content.metadata.row_group(groups.pop(0)).num_rows
             for batch in content.iter_batches(
                 READ_ROWS, row_groups=groups, columns=names, use_threads=False
             ):

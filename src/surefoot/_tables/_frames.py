@@ -543,11 +543,10 @@ def take_columns(X: Any, names: Sequence[Any]) -> Any:
     return X[list(names)] if is_pandas(X) else X[:, list(names)]
 
 
-def frame_like(kind: type, values: Floats, names: Sequence[Any]) -> Any:
-    """Frame of a type, such as `pandas.DataFrame`, with an array's rows and names for its columns."""
-    if is_pandas(kind):
-        return kind(values, columns=names)
-    library: Any = kind.__module__.partition(".")[0]
+def frame_like(library: Any, values: Floats, names: Sequence[Any]) -> Any:
+    """Frame of a library, such as "pandas", with an array's rows and names for its columns."""
+    if library == "pandas":
+        return import_module(library).DataFrame(values, columns=names)
     columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
     return nw.from_dict(columns, backend=library).to_native()
 

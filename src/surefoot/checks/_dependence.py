@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as fisher
-from scipy.stats import norm, rankdata
+from scipy.stats import ConstantInputWarning, f_oneway, norm, rankdata
 from scipy.stats import t as student
 from sklearn.base import is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -312,14 +312,12 @@ def order_p_value(table: Floats) -> float:
     ranks = rankdata(table, axis=0)  # a few very large values must not decide
     centred = (ranks - ranks.mean(axis=0)) / ranks.std(axis=0)
     following = (centred[1:] * centred[:-1]).mean(axis=0) * np.sqrt(n_rows)
-    parts = np.arange(n_rows) * n_parts // n_rows
-    sizes = np.bincount(parts)
-    means = np.add.reduceat(centred, np.searchsorted(parts, np.arange(n_parts))) / sizes[:, None]
-    between = (sizes[:, None] * means**2).sum(axis=0)
-    # Nothing is left within the parts of sorted classes.
-    within = np.maximum(n_rows - between, 1e-9)
-    ratio = between / (n_parts - 1) / (within / (n_rows - n_parts))
-    smallest = min(norm.sf(following).min(), fisher.sf(ratio, n_parts - 1, n_rows - n_parts).min())
+    with catch_warnings():
+        simplefilter(
+            "ignore", ConstantInputWarning
+        )  # of sorted classes, which do not vary in a part
+        p_values = f_oneway(*np.array_split(ranks, n_parts)).pvalue
+    smallest = min(norm.sf(following).min(), p_values.min())
     return float(min(1.0, 2 * table.shape[1] * smallest))
 
 

@@ -140,11 +140,7 @@ def take_apart(
                 "evaluate a model."
             )
         group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
-        X = table.drop(
-            columns=[
-                column for column in {target, groups, time, *drop, *outputs} if column is not None
-            ]
-        )
+        X = table.drop(columns=list({target, groups, time, *drop, *outputs} - {None}))
         if outputs:
             chosen = task_of_predictions(values, table[outputs[0]]) if task == "auto" else task
             y = learnable_targets(values, target, chosen, group_codes)
@@ -525,7 +521,7 @@ def as_target_numbers(target: Any, name: str) -> Floats:
         )
     if (spread := np.ptp(values)) < SMALLEST:
         raise Mistake(
-            f"Column {name!r} varies by {spread:.0e} only, and models tell no numbers apart that differ by less than "
+            f"Column {name!r} varies by {spread:.0e} only, and models cannot learn differences below "
             f"{SMALLEST:.0e}: multiply it."
         )
     return values

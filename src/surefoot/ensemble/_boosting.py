@@ -162,10 +162,11 @@ class BoostingClassifier(TagsOfModel, ClassifierMixin, BaseEstimator):
         targets = [codes] if self._one_for_all else [1 * (codes == c) for c in range(n_classes)]
         n_codes = n_classes if self._one_for_all else 2
         random = check_random_state(self.random_state)
-        if self.estimator is None:
-            factory: LearnerFactory = StumpFactory(X, n_codes, self.criterion)
-        else:
-            factory = ModelFactory(X, self.estimator)
+        factory: LearnerFactory = (
+            StumpFactory(X, n_codes, self.criterion)
+            if self.estimator is None
+            else ModelFactory(X, self.estimator)
+        )
         self._boosters = [
             boost(
                 factory,

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surefoot._tables import MISSING_CELLS, audit_codes, is_audit_file, is_score_column
+from surefoot._tables import (
+    MISSING_CELLS,
+    audit_codes,
+    is_audit_file,
+    is_score_column,
+    without_infinities,
+)
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
 from surefoot.labeling._store import RefusedRequest
@@ -76,11 +82,8 @@ class Pool:
 
     def model_input(self) -> pd.DataFrame:
         """Columns that the model learns from; infinite numbers, which models refuse, count as missing."""
-        X = self.cells[self.inputs]
-        infinite = [
-            name for name in X.columns if X[name].dtype.kind == "f" and np.isinf(X[name]).any()
-        ]
-        return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in infinite})
+        X: pd.DataFrame = without_infinities(self.cells[self.inputs])[0]
+        return X
 
     def fingerprint(self) -> str:
         """Digest of the rows, of the names of the columns, and of the target and the labels that it has."""

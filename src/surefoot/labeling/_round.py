@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import binomtest
-from scipy.stats.contingency import crosstab, expected_freq
+from scipy.stats import binomtest, chi2_contingency
+from scipy.stats.contingency import crosstab
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 
@@ -97,10 +97,8 @@ def run_round(
     drawn = np.random.default_rng(random_state).permutation(unknown)[:MOST_CANDIDATES]
     chosen = np.sort(drawn)
     if len(chosen) > 0:
-        has_labels, n_wanted = len(rows) > 0, min(N_QUESTIONS, len(chosen))
-        known = {"X": X_known, "y": labels} if has_labels else {}
-        options = {**known, "random_state": random_state}
-        chosen = chosen[query(strategy, model, X.iloc[chosen], n_wanted, **options)]
+        options = {"X": X_known, "y": labels, "random_state": random_state}
+        chosen = chosen[query(strategy, model, X.iloc[chosen], N_QUESTIONS, **options)]
     if model is None:  # nothing to learn yet
         questions = [Question(int(row), "start", START) for row in chosen]
         return Round(questions, measured_models=measured_models)
@@ -226,8 +224,7 @@ def association(codes: Ints, classes: NDArray[Any]) -> float:
     if min(counts.shape) < 2:
         return 0.0
     (n_codes, n_classes), n_rows = counts.shape, len(codes)
-    expected = expected_freq(counts)
-    squared = ((counts - expected) ** 2 / expected).sum() / n_rows
+    squared = chi2_contingency(counts, correction=False).statistic / n_rows
     corrected = max(0.0, squared - (n_codes - 1) * (n_classes - 1) / (n_rows - 1))
     limits = [n - (n - 1) ** 2 / (n_rows - 1) for n in (n_codes, n_classes)]
     return float(np.sqrt(corrected / max(min(limits) - 1, 1e-9)))

@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot._files import write_whole
 from surefoot._tables import from_cell, table_bytes
+from surefoot._words import shortened
 from surefoot.labeling._claims import Measurement
 from surefoot.labeling._pool import (
     MOST_CLASSES,
@@ -29,9 +30,6 @@ NEW_SHARE = 0.05
 
 # Rows that will be drawn at random next, and are looked at by the model beforehand.
 N_AHEAD = 20
-
-# Characters of a cell of a neighbouring row that are shown.
-LONGEST_NEIGHBOR_CELL = 300
 
 # Question about a row of an audit, whose column of answers has no name of its own.
 RIGHT_CLASS = "Which class is right for this row?"
@@ -180,15 +178,12 @@ class Session:
     def progress(self) -> dict[str, Any]:
         """How far the labelling has come, and how good the model is."""
         latest, curve = self.latest, self.store.curve()
-        accuracy = None
-        if curve:
-            accuracy = {name: curve[-1][name] for name in ("low", "high", "n_random")}
-            accuracy["estimate"] = curve[-1]["accuracy"]
+        names = {"estimate": "accuracy", "low": "low", "high": "high", "n_random": "n_random"}
         return {
             **self.store.counts(),
             "n_rows": len(self.queue.order),
             "left": self.queue.n_left(),
-            "accuracy": accuracy,
+            "accuracy": {name: curve[-1][of] for name, of in names.items()} if curve else None,
             "curve": curve,
             "changed": latest.changed,
             "claim": Measurement(latest.measured_models).claim,
@@ -273,7 +268,7 @@ class Session:
             "lease": lease.lease,
             "why": lease.why,
             "neighbors": [
-                {"row": row, "label": labels[row], "cells": self._cells(row, shortened=True)}
+                {"row": row, "label": labels[row], "cells": self._cells(row, whole=False)}
                 for row in near
                 if row in labels
             ],
@@ -285,14 +280,12 @@ class Session:
             }
         return item
 
-    def _cells(self, row: int, *, shortened: bool = False) -> dict[str, Any]:
-        """Cells of a row, the most telling columns first; long strings may be shortened."""
+    def _cells(self, row: int, *, whole: bool = True) -> dict[str, Any]:
+        """Cells of a row, the most telling columns first; as a whole, or with long strings shortened."""
         names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
         cells = {n: as_json(self._arrays[n][row]) for n in names if n in self._arrays}
-        for name, value in cells.items():
-            if shortened and isinstance(value, str) and len(value) > LONGEST_NEIGHBOR_CELL:
-                cells[name] = f"{value[:LONGEST_NEIGHBOR_CELL]}…"
-        return cells
+        short = {name: shortened(cell) for name, cell in cells.items() if isinstance(cell, str)}
+        return cells if whole else cells | short
 
     def _next_work(self) -> Work | None:
         """What the model learns next; None if there are too few new answers, or if they are for an audit."""

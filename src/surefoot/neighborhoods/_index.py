@@ -14,6 +14,7 @@ from sklearn.utils.extmath import row_norms
 
 from surefoot._kernels import aligned_neighbors
 from surefoot._models import (
+    GivenOutputs,
     ModelInput,
     Outputs,
     as_labels,
@@ -132,6 +133,8 @@ class NeighborhoodIndex:
         self.n_reference: int = self.n_rows if like is None else like.n_reference
         self.n_trained = n_trained or self.n_rows
         self.outputs = Outputs(self.predictor, response, self.n_trained)
+        # Whether there is a model to ask about points between the rows.
+        self.has_model = not isinstance(self.predictor, GivenOutputs)
         self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
         self.voter: Any = None
         if self.n_rows == 0:
@@ -150,6 +153,8 @@ class NeighborhoodIndex:
         positions: Ints | None,
     ) -> None:
         like = like if like is not None and like.n_neighbors > 0 else None
+        if not self.has_model:
+            self.scores = self.outputs(X)
         self.input = model_input(
             self.predictor, self.transform(X), None if like is None else like.input
         )
@@ -246,10 +251,9 @@ class NeighborhoodIndex:
         """Names of the columns of the model's input, by which two indexes match them; none if it is sparse."""
         if issparse(self.input.rows):
             return []
-        names = self.input.column_names()
-        if names is None:
-            names = _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
-        return names
+        if self.input.names is not None:
+            return list(self.input.names)
+        return _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
 
     @property
     def is_affine(self) -> bool:
@@ -267,7 +271,7 @@ class NeighborhoodIndex:
         X = as_table(X)
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s): X must have a row.")
-        per_row = 16 * self.n_neighbors + self.input.nbytes_per_sample()
+        per_row = 16 * self.n_neighbors + self.input.nbytes_per_sample
         per_sample = per_row + 32 * self.outputs.n_columns
         results: list[T] = []
         # The search divides many rows among threads, but few rows badly: it gets as many as there are.
@@ -419,8 +423,7 @@ class Neighborhood:
         if method not in known and of_lists is not None:
             known[method] = of_lists(self.distances, self.indices)
         elif method not in known:
-            has_model = index.input.has_model
-            rows = index.input.as_model_sees(self.inputs) if has_model else self.transformed
+            rows = index.input.as_model_sees(self.inputs) if index.has_model else self.table
             known[method] = index.outputs.asked(method, rows, known)
         return known[method]
 
@@ -443,7 +446,7 @@ class Neighborhood:
         """
         check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]
-        if not index.input.has_model:  # the neighbours themselves, whose outputs are known
+        if not index.has_model:  # the neighbours themselves, whose outputs are known
             return index.scores[near]
         if sampling == "axis":
             return self._axis_scores(near)

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from surefoot._crossfit import CrossFit, CrossFitter
 from surefoot._models import TagsOfModel, check_model, fit_model
-from surefoot._shrunk import Step, SteppedLogistic, smoothed_targets
+from surefoot._shrunk import SteppedLogistic, smoothed_targets, steps_of
 from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_rows, check_training_rows, known_classes
@@ -138,11 +138,7 @@ class CrossFittedClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Ba
 def fit_steps(columns: Floats, rows: HeldOutRows, slope: float | None) -> SteppedLogistic:
     """Log-odds of each calibrated class (`CrossFittedClassifier._fit_steps`); `slope` is that of the start."""
     n_classes, n_columns = columns.shape[1:]
-    steps = [Step([0], by_topic=False)]
-    if n_classes > 1:
-        steps.append(Step([0], by_topic=True))
-    if n_columns > 1:
-        steps.append(Step(range(n_columns), by_topic=True))
+    steps = steps_of(1, n_columns, n_classes)
     repeated = len(np.unique(rows.units)) < len(rows.units)
     folds = list(learner_folds(len(columns), rows.units if repeated else None, 0))
     return SteppedLogistic(0, steps, slope=slope).fit(

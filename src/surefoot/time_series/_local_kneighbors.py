@@ -153,15 +153,14 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         self._set_training_series(X, y)
         n_rows, largest = len(self._codes), int(self.n_neighbors_[-1])
         check_enough(n_rows - 1, largest, f"beside each, with n_samples = {n_rows}")
+        # Long enough that hardly any list runs short when half of the series are held out.
+        length = largest if self.cv == "loo" else min(4 * largest + 4, n_rows - 1)
+        lists = self.neighbors_.kneighbors(n_neighbors=length)
+        self._occurrences = self._count_occurrences(lists, self._codes, trusts)
         if self.cv == "loo":
-            lists = self.neighbors_.kneighbors(n_neighbors=largest)
-            self._occurrences = self._count_occurrences(lists, self._codes, trusts)
             rows = np.arange(n_rows)
             errors = self._mistakes(lists, rows, self._occurrences, trusts, own=True)
         else:
-            # Long enough that hardly any list runs short when half of the series are held out.
-            lists = self.neighbors_.kneighbors(n_neighbors=min(4 * largest + 4, n_rows - 1))
-            self._occurrences = self._count_occurrences(lists, self._codes, trusts)
             rows, errors = self._held_out_mistakes(X, lists, trusts)
         check_enough(len(rows), self.error_neighbors, "with a known error (error_neighbors)")
         overall = errors.mean(axis=0)
