@@ -14,6 +14,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from skops.io import dumps, get_untrusted_types, loads
 from surefoot._files import FileError, write_whole
 from surefoot._models import (
     ENDINGS,
+    TITLES,
     Refusal,
     estimator_name,
     estimator_state,
@@ -36,6 +38,7 @@ from surefoot._models import (
     try_files,
 )
 from surefoot._parallel import free_memory
+from surefoot._tables import as_objects, is_frame, split_columns
 from surefoot._words import listed, reason
 
 __all__ = ["IS_PICKLE", "ModelFileError", "load", "model_content", "packages_of", "save"]
@@ -102,7 +105,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
-            *("GivenInput", "GivenOutputs", "MixedInput", "MixedVectorizer", "ModelInput"),
+            *("GivenOutputs", "MixedInput", "MixedVectorizer", "ModelInput"),
             *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
             "VotingTrees",
         ),
@@ -142,7 +145,6 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
     "TupleNode": {
         "surefoot._kernels": ("Forest", "Stored"),
-        "surefoot._models": ("FrameParts",),
         "surefoot.model_files": ("Stored",),
     },
     "TypeNode": {"pandas": ("DataFrame",), "pandas.core.frame": ("DataFrame",)},
@@ -319,8 +321,9 @@ def load(path: str | Path) -> Any:
             f"{path} is not loaded: it is nested too deeply, or too large for the memory."
         ) from error
     except Exception as error:
+        title = TITLES.get(library or "", "skops")
         raise ModelFileError(
-            f"{path} is a broken skops file, or was saved by other versions."
+            f"{path} is a broken {title} file, or was saved by other versions."
         ) from error
 
 
@@ -566,6 +569,9 @@ class Writer:
                 *("sparse", SPARSE.index(kind), list(value.shape)),
                 [value.data, value.indices, value.indptr],
             )
+        elif hasattr(value, "iloc") and is_frame(value):
+            columns = [_parts_of_column(column) for column in split_columns(value)]
+            parts = "frame", len(value), list(value.columns), columns
         return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None
 
     def _code_of_native(self, value: Any) -> Any:
@@ -666,10 +672,37 @@ def _array(kind: str, shape: list[int], parts: list[Any]) -> Any:
     return values.reshape(shape)
 
 
+def _parts_of_column(column: Any) -> list[Any]:
+    """Name of the type and values of a pandas column; of categories also their column, and whether they are ordered."""
+    if hasattr(column, "cat"):
+        codes, categories = np.asarray(column.cat.codes), column.cat.categories.to_series()
+        return ["category", codes, _parts_of_column(categories), column.cat.ordered]
+    is_plain = isinstance(column.dtype, np.dtype)
+    return [str(column.dtype), column.to_numpy() if is_plain else as_objects(column)]
+
+
+def _column(kind: str, values: Any, *coding: Any) -> Any:
+    """Pandas column of its parts."""
+    pandas = import_module("pandas")  # there was a frame, so there is pandas
+    if not coding:
+        return pandas.Series(values, dtype=kind)
+    categories, ordered = coding
+    return pandas.Series(pandas.Categorical.from_codes(values, _column(*categories), ordered))
+
+
+def _frame(n_rows: int, names: list[Any], columns: list[Any]) -> Any:
+    """Pandas frame of its columns, two of which may have one name, with rows numbered from 0."""
+    by_number = {number: _column(*parts) for number, parts in enumerate(columns)}
+    table = import_module("pandas").DataFrame(by_number, index=range(n_rows))
+    table.columns = names
+    return table
+
+
 MAKERS: dict[str, Callable[..., Any]] = {
     "array": _array,
     "dict": dict,
     "estimator": estimator_type,
+    "frame": _frame,
     "scalar": lambda kind, value: np.dtype(kind).type(value),
     "sparse": lambda place, shape, arrays: SPARSE[place](tuple(arrays), shape=tuple(shape)),
     "tuple": tuple.__new__,

@@ -8,6 +8,7 @@ from surefoot._models._given import (
     given_predictions,
     inputs_of,
     lay_out,
+    unseen_columns,
 )
 from surefoot._models._inputs import (
     MixedInput,
@@ -29,7 +30,6 @@ from surefoot._models._model import (
     is_fitted,
     margin,
     predict_labels,
-    predicts_most_probable,
     saw_no_labels,
     seeded_everywhere,
     series_model,
@@ -41,6 +41,7 @@ from surefoot._models._model import (
 )
 from surefoot._models._native import (
     ENDINGS,
+    TITLES,
     NativeModel,
     Refusal,
     estimator_name,
@@ -56,10 +57,12 @@ from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
 )
+from surefoot._models._vectors import vector_encoder
 from surefoot._typing import settle
 
 __all__ = [
     "ENDINGS",
+    "TITLES",
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
@@ -94,7 +97,6 @@ __all__ = [
     "native_estimator",
     "native_file",
     "predict_labels",
-    "predicts_most_probable",
     "read_native",
     "saw_no_labels",
     "seeded_everywhere",
@@ -105,6 +107,8 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
     "try_files",
+    "unseen_columns",
+    "vector_encoder",
 ]
 
 settle(__name__)

@@ -16,8 +16,8 @@ from surefoot._models import clone_model, predict_labels
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
+from surefoot.active_learning._learner import TOLERANCE, StoppingRule
 from surefoot.active_learning._query import check_strategy, query
-from surefoot.active_learning._stopping import TOLERANCE, StoppingRule
 
 
 @dataclass(frozen=True)

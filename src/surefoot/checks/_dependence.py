@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as fisher
-from scipy.stats import norm, rankdata
+from scipy.stats import ConstantInputWarning, f_oneway, norm, rankdata
 from scipy.stats import t as student
 from sklearn.base import is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -277,11 +277,7 @@ def may_be_ordered(held_out: Any, X: Any, coordinates: Callable[[Any], Any]) -> 
     A cheap test before an expensive one. Rows in random order do so in 1 % of tables. Where rows do not resemble their
     neighbours in the table in any of these, folds of rows that stand together are as good as shuffled ones.
     """
-    n_rows = len(held_out.rows)
-    places = np.arange(n_rows)
-    if n_rows > N_SHORT_BLOCKS * LONGEST_BLOCK:
-        starts = np.linspace(0, n_rows - LONGEST_BLOCK, N_SHORT_BLOCKS).astype(np.int64)
-        places = (starts[:, None] + np.arange(LONGEST_BLOCK)).ravel()
+    places = _in_blocks(len(held_out.rows), N_SHORT_BLOCKS, LONGEST_BLOCK)
     space = coordinates(take_rows(X, held_out.rows[places]))
     if hasattr(space, "toarray"):
         sums = np.asarray(abs(space).sum(axis=0)).ravel()
@@ -316,15 +312,21 @@ def order_p_value(table: Floats) -> float:
     ranks = rankdata(table, axis=0)  # a few very large values must not decide
     centred = (ranks - ranks.mean(axis=0)) / ranks.std(axis=0)
     following = (centred[1:] * centred[:-1]).mean(axis=0) * np.sqrt(n_rows)
-    parts = np.arange(n_rows) * n_parts // n_rows
-    sizes = np.bincount(parts)
-    means = np.add.reduceat(centred, np.searchsorted(parts, np.arange(n_parts))) / sizes[:, None]
-    between = (sizes[:, None] * means**2).sum(axis=0)
-    # Nothing is left within the parts of sorted classes.
-    within = np.maximum(n_rows - between, 1e-9)
-    ratio = between / (n_parts - 1) / (within / (n_rows - n_parts))
-    smallest = min(norm.sf(following).min(), fisher.sf(ratio, n_parts - 1, n_rows - n_parts).min())
+    with catch_warnings():
+        simplefilter(
+            "ignore", ConstantInputWarning
+        )  # of sorted classes, which do not vary in a part
+        p_values = f_oneway(*np.array_split(ranks, n_parts)).pvalue
+    smallest = min(norm.sf(following).min(), p_values.min())
     return float(min(1.0, 2 * table.shape[1] * smallest))
+
+
+def _in_blocks(n_rows: int, n_blocks: int, size: int) -> Ints:
+    """Positions of all rows of a table, or of blocks of it at equal distances if it is longer than these."""
+    if n_rows <= n_blocks * size:
+        return np.arange(n_rows)
+    starts = np.linspace(0, n_rows - size, n_blocks).astype(np.int64)
+    return np.asarray(starts[:, None] + np.arange(size)).ravel()
 
 
 def find_order(
@@ -346,11 +348,7 @@ def find_order(
     if estimator is None or len(y) < 2 * n_folds:
         return None
     is_regression = not is_classifier(estimator)
-    rows = np.arange(len(y))
-    if len(y) > MOST_ORDERED_ROWS:  # blocks at equal distances
-        size = MOST_ORDERED_ROWS // N_BLOCKS
-        starts = np.linspace(0, len(y) - size, N_BLOCKS).astype(np.int64)
-        rows = np.unique(starts[:, None] + np.arange(size))
+    rows = _in_blocks(len(y), N_BLOCKS, MOST_ORDERED_ROWS // N_BLOCKS)
     part, targets = take_rows(table, rows), y[rows]
 
     def predict(train: Ints, test: Ints) -> NDArray[Any]:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_random_state, check_scalar, get_tags
+from sklearn.utils import check_random_state, check_scalar
 
+from surefoot._models import TagsOfModel
 from surefoot._tables import take_rows
 from surefoot._typing import Ints, Mask
 from surefoot._validation import check_class_labels, check_rows, check_training_rows
@@ -20,7 +21,7 @@ ALIKE = 1.25
 MOST_TRIES = 8
 
 
-class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class FilterBoostingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Ensemble of three classifiers: where the first two agree, their class is predicted, else that of the third.
 
     C1 learns from n1 rows drawn at random. C2 learns from rows of which C1 gets about half right and half
@@ -174,13 +175,6 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         X = check_rows(self, X)
         one, two, three = (component.predict(X) for component in self.estimators_)
         return np.where(one == two, one, three)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        model = DecisionTreeClassifier() if self.estimator is None else self.estimator
-        if hasattr(model, "__sklearn_tags__"):
-            tags.input_tags = get_tags(model).input_tags
-        return tags
 
 
 class _Sets(NamedTuple):

@@ -11,7 +11,7 @@ from surefoot.labeling._store import Lease, Store
 # One question in so many is drawn at random: only these measure accuracy.
 RANDOM_EVERY = 5
 
-AT_RANDOM = "Drawn at random: only such rows measure how accurate the model is."
+AT_RANDOM = "Drawn at random: only such rows measure how accurate the predictions are."
 
 # Rows that nobody has answered, that nobody has been given, and that the person has not skipped.
 FREE = """
@@ -80,10 +80,7 @@ class Queue:
                 "UPDATE leases SET until = ? WHERE lease = ?",
                 [(now + self.seconds, each.lease) for each in held],
             )
-            while len(held) < count:
-                question = self._next(database, person, now)
-                if question is None:
-                    break
+            while len(held) < count and (question := self._next(database, person, now)):
                 held.append(_lease(database, question, person, now, self.seconds))
         return held
 
@@ -131,10 +128,12 @@ class Queue:
     def _ranked(self, database: sqlite3.Connection, who: dict[str, object]) -> Question | None:
         """First row of the ranking that is free for the person."""
         query = f"SELECT 1 WHERE {FREE} AND {NOT_SKIPPED}".format(row=":row")
-        for question in self.ranking:
-            if database.execute(query, {"row": question.row, **who}).fetchone():
-                return question
-        return None
+        free = (
+            question
+            for question in self.ranking
+            if database.execute(query, {"row": question.row, **who}).fetchone()
+        )
+        return next(free, None)
 
     def _draw(self, database: sqlite3.Connection, who: dict[str, object]) -> Question | None:
         """First row of the random order that is free for the person."""

@@ -1,6 +1,6 @@
 """Charts of the report: each is a Vega-Lite specification with a description, a table and a legend."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -81,7 +81,10 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
             "The share of rows taken for the class that are of the class (precision), against the share of its rows "
             "that are found (recall), for every limit on the model's score of the class.",
             ("rows of the class found", "of the rows taken for it, right"),
-            (level_at(share, alt.Scale(domain=[0, 1])), f"rows ranked at random: {percent(share)}"),
+            (
+                level_at(share, {"scale": alt.Scale(domain=[0, 1])}),
+                f"rows ranked at random: {percent(share)}",
+            ),
         )
     for when in ("before", "after"):
         if probabilities.get(when):
@@ -571,10 +574,12 @@ def rule_at(expression: str) -> alt.Chart:
     return line.encode(x=alt.XDatum(alt.ExprRef(expression), type="quantitative"))
 
 
-def level_at(y: float, scale: alt.Scale | None = None) -> alt.Chart:
-    """Draw a horizontal guide line."""
-    line = alt.Chart(data(y=[y])).mark_rule(**GUIDE)
-    return line.encode(y=alt.Y("y:Q", scale=scale) if scale else alt.Y("y:Q"))
+def level_at(
+    level: float, settings: Mapping[str, Any] | None = None, look: dict[str, Any] = GUIDE
+) -> alt.Chart:
+    """Draw a horizontal line at a level of the y axis with these settings."""
+    y = {"type": "quantitative", **(settings or {}), "field": "y"}
+    return alt.Chart(data(y=[level])).mark_rule(**look).encode(y=alt.Y(**y))
 
 
 def diagonal(low: float = 0.0, high: float = 1.0) -> alt.Chart:
