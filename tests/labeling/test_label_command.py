@@ -189,7 +189,7 @@ BAD_DATABASES = {
     "foreign": (None, change("CREATE TABLE about (id INTEGER)"), "is not a database of surefoot"),
     "cut": (True, cut, "pool.labels.db"),
     "scribbled": (True, scribble, "is damaged: put a backup of it in its place"),
-    "later": (True, change("UPDATE about SET value = 2 WHERE name = 'version'"), "by a later version"),
+    "later": (True, change("UPDATE about SET value = 3 WHERE name = 'version'"), "by a later version"),
     "no version": (True, change("DELETE FROM about WHERE name = 'version'"), "is not a database of"),
     "codec": (True, rename_table, "it is damaged, or not a"),
     "label": (True, change("UPDATE answers SET label = CAST(x'ff41' AS TEXT)"), "it is damaged, or not a"),

@@ -84,6 +84,9 @@ class NumericInput(ModelInput):
     def __init__(self, model: Any, table: Any) -> None:
         super().__init__(table)
         self.rows, self.library = as_numbers(table), frame_kind(table)["library"]
+        # Single precision stays so: a model may compute in the precision of its input.
+        given = table if issparse(table) else np.asarray(take_rows(table, slice(0, 0)))
+        self.dtype = np.float32 if given.dtype == np.float32 else np.float64
         is_sparse, shape = issparse(self.rows), self.rows.shape
         self.nbytes_per_sample = (
             64 * (1 + self.rows.nnz // shape[0]) if is_sparse else 24 * shape[1]
@@ -104,7 +107,8 @@ class NumericInput(ModelInput):
         return rows.toarray() if issparse(rows) else rows
 
     def as_model_sees(self, rows: Any) -> Any:
-        """Encoded rows as an array, or as a frame if the model was fitted on one."""
+        """Encoded rows as an array, or as a frame if the model was fitted on one, in their precision."""
+        rows = rows.astype(self.dtype, copy=False)
         return rows if self.library is None else frame_like(self.library, rows, self.names)
 
     def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:

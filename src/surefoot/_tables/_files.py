@@ -641,8 +641,6 @@ class ParquetTable:
         Form of the table that a model was fitted on; lists that it has as they are stay lists.
     """
 
-    has_decimal_commas = False
-
     def __init__(self, file: Path, path: Path, form: Form | None = None) -> None:
         self.path = path
         is_one = not file.is_dir()

@@ -54,7 +54,7 @@ class StoppingRule:
 
     def __init__(self, *, tolerance: float = TOLERANCE) -> None:
         self.tolerance = tolerance
-        self._looks: list[tuple[int, list[Any]]] = []
+        self._looks: list[tuple[int, NDArray[Any]]] = []
         self._compared: tuple[int, int] | None = None
 
     def look(self, predictions: Any, n_labels: int, *, labelled: Any = None) -> None:
@@ -70,7 +70,7 @@ class StoppingRule:
         labelled : array-like of bool of shape (n_rows,), default=None
             Which of the watched rows are labelled by now. They are left out: a model may know them by heart.
         """
-        classes = np.asarray(predictions).tolist()
+        classes = np.asarray(predictions)
         is_open = ~np.asarray([False] * len(classes) if labelled is None else labelled)
         earlier = [look for look in self._looks if look[0] < n_labels]
         n_halves = sum(2 * look[0] <= n_labels for look in earlier)
@@ -78,8 +78,7 @@ class StoppingRule:
         self._looks = [*earlier[max(n_halves - 1, 0) :], (int(n_labels), classes)]
         self._compared = None
         if n_halves:
-            pairs = zip(self._looks[0][1], classes, strict=True)
-            changed = np.array([before != after for before, after in pairs])
+            changed = self._looks[0][1] != classes
             self._compared = int(changed[is_open].sum()), int(is_open.sum())
 
     @property
