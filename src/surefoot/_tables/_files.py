@@ -100,15 +100,16 @@ def is_audit_file(columns: Iterable[str]) -> bool:
 def open_table(path: Path, form: Form | None = None) -> Iterator["CsvTable | ParquetTable"]:
     """Table at a path: a CSV or Parquet file, compressed or not, a folder of Parquet files, or standard input.
 
-    `form` is that of the table that a model was fitted on: where it has numbers, a comma may be a decimal one.
+    `form` is that of the table that a model was fitted on: where it has numbers, a comma may be a decimal one, and
+    where it has lists of numbers, these are not split into columns.
     """
     shown = shown_path(path)
     if is_folder(path):
-        yield ParquetTable(path, path)
+        yield ParquetTable(path, path, form)
         return
     with plain_file(path) as (file, start):
         if start.startswith(b"PAR1"):
-            yield ParquetTable(file, shown)
+            yield ParquetTable(file, shown, form)
             return
         begin = start.lstrip(b"\xef\xbb\xbf \r\n\t")
         if kinds := [kind for pattern, kind in OTHERS.items() if re.match(pattern, begin)]:
@@ -386,6 +387,11 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+def is_vector(kind: pa.DataType) -> bool:
+    """Whether a column of a type, which is no dictionary's, holds lists of numbers, such as embeddings."""
+    return hasattr(kind, "value_type") and kind_in_words(kind.value_type) == "numbers"
+
+
 # Tests of Arrow's types, and the words for values that pass them.
 KINDS = (
     (pa.types.is_null, "no values"),
@@ -396,6 +402,7 @@ KINDS = (
     (pa.types.is_string, "strings"),
     (pa.types.is_large_string, "strings"),
     (pa.types.is_temporal, "times"),
+    (is_vector, "lists of numbers"),
 )
 
 
@@ -622,15 +629,19 @@ class Part(NamedTuple):
 class ParquetTable:
     """Rows of a Parquet file, or of all Parquet files in a folder and its subfolders, in the order of their names.
 
+    Lists of numbers, such as embeddings, are split into numbered columns: `e` has the columns `e_0`, `e_1`, and so on.
+
     Parameters
     ----------
     file : Path
         File or folder.
     path : Path
         Path to the user.
+    form : dict, default=None
+        Form of the table that a model was fitted on; lists that it has as they are stay lists.
     """
 
-    def __init__(self, file: Path, path: Path) -> None:
+    def __init__(self, file: Path, path: Path, form: Form | None = None) -> None:
         self.path = path
         is_one = not file.is_dir()
         files = [file] if is_one else parquet_files(file)
@@ -643,8 +654,37 @@ class ParquetTable:
         # Numbers, if no value is a code such as "007".
         texts = {name: pa.array([v.get(name) for v in values], pa.string()) for name in folders}
         self.partition = {name: infer(text).type for name, text in texts.items()}
-        self.names = [*names, *folders]
+        self.widths = {name: width for name in names if (width := self._width(name)) is not None}
+        kinds = (form or {}).get("kinds", {})
+        self.lists = {
+            name: [f"{name}_{place}" for place in range(width)]
+            for name, width in self.widths.items()
+            if kinds.get(name) != "O"
+        }
+        # Stored column and place in its lists, of each column that is split off.
+        self.places = {
+            each: (name, place)
+            for name, columns in self.lists.items()
+            for place, each in enumerate(columns)
+        }
+        for name, columns in self.lists.items():
+            n_known = sum(each in kinds for each in columns)
+            if 0 < n_known < len(columns):
+                raise TableFileError(
+                    f"{path} has lists of {len(columns)} numbers in {name!r}, and the model knows {n_known}."
+                )
+        self.names = [each for name in names for each in self.lists.get(name, [name])]
+        self.names += folders
         check_names(self.names, path)
+
+    def _width(self, name: str) -> int | None:
+        """Length of the first list of numbers in a column, 0 if all are missing; None for a column of other values."""
+        parts = [part for part in self.parts if name in part.schema.names]
+        parts = [part for part in parts if is_vector(value_type(part.schema.field(name).type))]
+        for batch in (batch for part in parts for batch in read_rows(part, [name], 0)):
+            if len(lengths := pc.list_value_length(batch.column(0)).drop_null()):
+                return int(lengths[0].as_py())
+        return 0 if parts else None
 
     def schema(self, names: Sequence[str], why: str) -> pa.Schema:
         """Types of columns in all files; an error that names the file if one lacks a column or has another kind."""
@@ -654,6 +694,7 @@ class ParquetTable:
         if name in self.partition:
             return self.partition[name]
         first: tuple[Part, str] | None = None
+        is_split, name = name in self.places, self.places.get(name, (name, 0))[0]
         for part in self.parts:
             if name not in part.schema.names:
                 raise TableFileError(f"{part.path} lacks {name!r}, {why}.")
@@ -666,6 +707,8 @@ class ParquetTable:
                     f"{part.path} has {kind} in the column {name!r}, and {first[0].path} has {first[1]}."
                 )
         types = list(dict.fromkeys(part.schema.field(name).type for part in self.parts))
+        if is_split:
+            types = list(dict.fromkeys(getattr(kind, "value_type", kind) for kind in types))
         if len(types) == 1:
             return types[0]
         schemas = [pa.schema([("column", value_type(kind))]) for kind in types]
@@ -678,22 +721,42 @@ class ParquetTable:
 
     def batches(self, names: Sequence[str], start: int = 0) -> Iterator[pa.RecordBatch]:
         """Batches of the columns with these names, from the row `start` on, of the same types in all files."""
-        schema, end = self.schema(names, "which other files have"), 0
+        schema, end, row = self.schema(names, "which other files have"), 0, start
+        stored = [self.places.get(name, (name, 0))[0] for name in names]
+        stored = [name for name in dict.fromkeys(stored) if name not in self.partition]
         for part in self.parts:
             end += part.n_rows
             if end > start:
                 skipped = max(0, start - (end - part.n_rows))
-                stored = [name for name in names if name not in self.partition]
                 for batch in read_rows(part, stored, skipped):
+                    for name in self.widths.keys() & batch.schema.names:
+                        self._check_lists(batch.column(name), name, row)
                     columns = [self._column(batch, part, field) for field in schema]
                     yield pa.RecordBatch.from_arrays(columns, schema=schema)
+                    row += batch.num_rows
+
+    def _check_lists(self, lists: Any, name: str, row: int) -> None:
+        """Raise an error for the first list of another length than the first one, or with a missing number."""
+        lists = lists.cast(pa.list_(pa.float64()))  # of a file without values, too
+        lengths, width = pc.list_value_length(lists), self.widths[name]
+        if len(strange := pc.indices_nonzero(pc.not_equal(lengths, width))):
+            place, n_numbers = self.place(row + strange[0].as_py()), lengths[strange[0].as_py()]
+            raise TableFileError(
+                f"{place} has a list of {n_numbers} numbers in {name!r}, and the first list has {width}."
+            )
+        if len(lacking := pc.list_parent_indices(lists).filter(lists.flatten().is_null())):
+            place = self.place(row + lacking[0].as_py())
+            raise TableFileError(f"{place} has a list in {name!r} that lacks a number.")
 
     def _column(self, batch: pa.RecordBatch, part: Part, field: pa.Field) -> pa.Array:
         """Column of a batch with the type of `field`; one value in every row if the name of a folder has it."""
         if field.name in self.partition:
             value = pa.scalar(part.partition.get(field.name), pa.string()).cast(field.type)
             return pa.repeat(value, batch.num_rows)
-        column = batch.column(field.name)
+        name, place = self.places.get(field.name, (field.name, None))
+        column = batch.column(name)
+        if place is not None and not pa.types.is_null(column.type):
+            column = pc.list_element(column, place)
         return column if column.type == field.type else plain(column).cast(field.type, safe=False)
 
     def share(self, n_rows: int) -> float:
@@ -823,6 +886,9 @@ def as_frame(
 ) -> Any:
     """Pandas frame of rows of a table, which stand at these places of it."""
     nested = [field.name for field in rows.schema if kind_in_words(field.type) == NESTED]
+    others: dict[str, list[str]] = {
+        name: [] for name in nested if hasattr(rows.schema.field(name).type, "value_type")
+    }
     if nested:
         remark(f"Left out {listed(nested)}: {NESTED}, which no model here takes.")
     names = [name for name in table.names if name not in nested]
@@ -843,6 +909,7 @@ def as_frame(
         frame = pa.table(columns).to_pandas()
     except (ValueError, pa.ArrowException) as error:  # dates beyond the year 9999
         raise TableFileError(f"{table.path} cannot be read: {error}.") from error
+    frame.attrs["lists"] = {**getattr(table, "lists", {}), **others}
     if isinstance(table, CsvTable):
         remark_on_slips(frame, remark)
     return frame if form is None else with_categories(frame, {"categories": {}, **form})
@@ -1023,7 +1090,7 @@ def size_of_parquet(files: list[Path]) -> tuple[int, int]:
         for group in map(metadata.row_group, range(metadata.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
                 is_string = column.physical_type == "BYTE_ARRAY"
-                n_bytes += group.num_rows * (STRING if is_string else NUMBER)
+                n_bytes += column.num_values * (STRING if is_string else NUMBER)
                 n_bytes += column.total_uncompressed_size if is_string else 0
     return n_rows, n_bytes
 

@@ -120,6 +120,13 @@ def take_apart(
     `outputs` are columns of predictions that are judged, and of their probabilities: they stay in X, behind the inputs.
     """
     remarks = table.attrs.pop("remarks", ())
+    lists = table.attrs.pop("lists", {})
+    if not every and (others := [each for each in lists if not lists[each] and each not in drop]):
+        raise Mistake(
+            f"Column {others[0]!r} of {name} holds lists without numbers: an embedding is a list of numbers. Pass "
+            f"--drop {others[0]} to leave it out."
+        )
+    drop = [column for each in drop for column in lists.get(each, [each])]
     try:
         check_roles(table, target, groups, by, time, drop, outputs, name)
         check_target_kind(table[target], target)
@@ -144,7 +151,7 @@ def take_apart(
             remark(sentence)
     if not every and not outputs:
         remark_on_predictions(X[known], y, target)
-    X = with_missing(X) if every else usable_columns(X, name)
+    X = with_missing(X) if every else usable_columns(X, name, is_judged=bool(outputs))
     X = X.assign(**{column: table[column] for column in outputs})
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
@@ -232,9 +239,9 @@ def agreement_with(column: Any, y: NDArray[Any]) -> float:
     return 0.0 if chance == 1 else (float(np.mean(texts == truth)) - chance) / (1 - chance)
 
 
-def usable_columns(X: Any, name: str) -> Any:
-    """Columns that a model can use; a `Mistake` if there are none, or too many."""
-    if X.shape[1] > MOST_COLUMNS:
+def usable_columns(X: Any, name: str, *, is_judged: bool = False) -> Any:
+    """Columns that a model can use; a `Mistake` if there are none, or too many for a model that is fitted here."""
+    if X.shape[1] > MOST_COLUMNS and not is_judged:
         raise Mistake(
             f"{name} has {X.shape[1]:,} input columns, and more than {MOST_COLUMNS:,} would take hours to "
             "prepare: keep those that matter."
@@ -242,7 +249,7 @@ def usable_columns(X: Any, name: str) -> Any:
     useful = leave_out_useless(X)
     if useful.shape[1] == 0:
         raise Mistake(f"{name} has no column that a model can use.")
-    if useful.shape[1] > MANY_COLUMNS:
+    if useful.shape[1] > MANY_COLUMNS and not is_judged:
         remark(
             f"{name} has {useful.shape[1]:,} input columns: skrub prepares each of them alone in every one of dozens "
             "of fits, which takes minutes."
@@ -512,7 +519,7 @@ def as_target_numbers(target: Any, name: str) -> Floats:
         )
     if (spread := np.ptp(values)) < SMALLEST:
         raise Mistake(
-            f"Column {name!r} varies by {spread:.0e} only, and models tell no numbers apart that differ by less than "
+            f"Column {name!r} varies by {spread:.0e} only, and models cannot learn differences below "
             f"{SMALLEST:.0e}: multiply it."
         )
     return values

@@ -28,7 +28,7 @@ LONGEST_CLASS = 200
 # Columns that mark the output of `surefoot score`.
 SCORES = ("prediction", "estimated_error")
 
-NOT_ANSWERED = "The model that scored this table would not answer this row."
+NOT_ANSWERED = "The prediction of this row was not accepted when the table was scored."
 
 ASKED_IN_ORDER = "Drawn for an audit: all its rows are asked about, in the order of the draws."
 
@@ -60,6 +60,8 @@ class Pool:
         Position of each row in the audited table, if the rows were drawn by `surefoot audit`.
     audit : str
         Code of that audit.
+    unseen : sequence of str
+        Columns of `cells` that the page does not show.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Pool:
     first: list[Question]
     audited_rows: list[int] | None = None
     audit: str = ""
+    unseen: Sequence[str] = ()
 
     @property
     def open_rows(self) -> list[int]:
@@ -101,6 +104,7 @@ def make_pool(
     inputs: Sequence[str] | None,
     name: str,
     may_grow: bool,
+    unseen: Sequence[str] = (),
 ) -> Pool:
     """Pool from a table; a ValueError in one sentence if there is nothing to ask about it."""
     audited_rows, audit = None, ""
@@ -123,7 +127,7 @@ def make_pool(
         hidden |= {column for column in table.columns if is_score_column(str(column))}
     cells = table[[column for column in table.columns if column not in hidden]]
     cells = cells.reset_index(drop=True)
-    if cells.shape[1] == 0:
+    if not set(cells.columns) - set(unseen):
         raise ValueError(f"{name} has no column besides {target!r} that a person could look at.")
     learned = list(cells.columns) if inputs is None else [each for each in inputs if each in cells]
     if not learned:
@@ -133,7 +137,7 @@ def make_pool(
     else:
         open_rows = [row for row in range(len(cells)) if row not in labels]
         first = [Question(row, "audit", ASKED_IN_ORDER) for row in open_rows]
-    return Pool(name, target, cells, learned, labels, known, first, audited_rows, audit)
+    return Pool(name, target, cells, learned, labels, known, first, audited_rows, audit, unseen)
 
 
 def _check_audit(table: pd.DataFrame, target: str, name: str) -> tuple[str, list[str]]:

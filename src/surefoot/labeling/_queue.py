@@ -11,7 +11,7 @@ from surefoot.labeling._store import Lease, Store
 # One question in so many is drawn at random: only these measure accuracy.
 RANDOM_EVERY = 5
 
-AT_RANDOM = "Drawn at random: only such rows measure how accurate the model is."
+AT_RANDOM = "Drawn at random: only such rows measure how accurate the predictions are."
 
 # Condition for a row that nobody has answered, and that nobody has been given.
 FREE = """

@@ -199,7 +199,7 @@ def why_asked(
     }
     reasons = [reason for reason, holds in doubts.items() if holds]
     if not reasons and error is not None:
-        reasons.append(f"the model would be wrong on about {error:.0%} of such rows")
+        reasons.append(f"about {error:.0%} of such predictions are wrong")
     if not reasons:
         reasons.append("it differs from the other rows that are asked about")
     text = reasons[0] if len(reasons) == 1 else f"{', '.join(reasons[:-1])}, and {reasons[-1]}"
@@ -275,7 +275,7 @@ def rows_not_answered(
         Question(
             int(rows[i]),
             "model",
-            f"The model would not answer this row: it is wrong on about {errors[i]:.0%} of such rows.",
+            f"The prediction of this row is not accepted: about {errors[i]:.0%} of such predictions are wrong.",
             float(errors[i]),
         )
         for i in np.argsort(-errors, kind="stable")

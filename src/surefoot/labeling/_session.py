@@ -101,7 +101,8 @@ class Session:
         self._error_estimator, self._seen, self._n_rounds = error_estimator, -1, 0
         self._n_learning = self._n_learned = 0
         self._file = threading.Lock()
-        self.columns = describe_columns(pool.cells)
+        self._shown = pool.cells.drop(columns=list(pool.unseen))
+        self.columns = describe_columns(self._shown)
         self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
@@ -280,8 +281,8 @@ class Session:
 
     def _cells(self, row: int, *, whole: bool = True) -> dict[str, Any]:
         """Cells of a row, the most telling columns first; as a whole, or with long strings shortened."""
-        names = dict.fromkeys([*(self.latest.columns or []), *self.pool.cells.columns])
-        cells = {name: as_json(self.pool.cells[name].array[row]) for name in names}
+        names = dict.fromkeys([*(self.latest.columns or []), *self._shown.columns])
+        cells = {n: as_json(self._shown[n].array[row]) for n in names if n in self._shown.columns}
         short = {name: shortened(cell) for name, cell in cells.items() if isinstance(cell, str)}
         return cells if whole else cells | short
 
