@@ -46,6 +46,9 @@ class ModelInput:
     # Whether the distances between the rows are meant as they are, so that no column is scaled.
     keeps_scale = False
 
+    # Name of the library of the frames that the model takes; None for arrays.
+    library: Any = None
+
     # Approximate bytes that one sample takes, with the temporary arrays needed to make it.
     nbytes_per_sample = 1024
 
@@ -84,9 +87,8 @@ class NumericInput(ModelInput):
     def __init__(self, model: Any, table: Any) -> None:
         super().__init__(table)
         self.rows, self.library = as_numbers(table), frame_kind(table)["library"]
-        # Single precision stays so: a model may compute in the precision of its input.
-        given = table if issparse(table) else np.asarray(take_rows(table, slice(0, 0)))
-        self.dtype = np.float32 if given.dtype == np.float32 else np.float64
+        given = (table if issparse(table) else np.asarray(take_rows(table, slice(0, 1)))).dtype
+        self.dtype = given if given.kind == "f" else np.dtype(np.float64)
         is_sparse, shape = issparse(self.rows), self.rows.shape
         self.nbytes_per_sample = (
             64 * (1 + self.rows.nnz // shape[0]) if is_sparse else 24 * shape[1]
@@ -107,7 +109,7 @@ class NumericInput(ModelInput):
         return rows.toarray() if issparse(rows) else rows
 
     def as_model_sees(self, rows: Any) -> Any:
-        """Encoded rows as an array, or as a frame if the model was fitted on one, in their precision."""
+        """Encoded rows in the precision of the training rows, as an array or, if these were one, as a frame."""
         rows = rows.astype(self.dtype, copy=False)
         return rows if self.library is None else frame_like(self.library, rows, self.names)
 
