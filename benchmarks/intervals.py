@@ -10,7 +10,7 @@ first.
 What was measured is kept in `--out`, and not measured again. Needs the tables in $SUREFOOT_DATA, and the packages of
 the group `intervals` in an environment of its own; CLEAR, which asks for old versions of others, is installed alone:
 
-    pip install --group intervals && pip install --no-deps clear-uq pygam
+    pip install --group intervals && pip install --no-deps clear-uq pygam progressbar2 python-utils
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/intervals.py --out results --cases FOLDER
 """
 

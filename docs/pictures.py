@@ -56,7 +56,7 @@ def photograph_report() -> None:
         command = Path(sys.executable).with_name("surefoot")
         subprocess.run([command, "report", "--out", page], check=True)
         chromium = shutil.which("chromium") or shutil.which("google-chrome") or "chromium-browser"
-        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,760"]
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1330"]
         picture = f"--screenshot={STATIC / 'report.png'}"
         subprocess.run([chromium, *options, picture, page.as_uri()], check=True)
 
