@@ -768,11 +768,9 @@ class ParquetTable:
 
     def place(self, row: int) -> str:
         """Place of a row, for the beginning of a sentence."""
-        for part in self.parts:
-            if row < part.n_rows:
-                return f"Row {row} of {part.path}"
-            row -= part.n_rows
-        return f"Row {row} of {self.path}"
+        starts = np.cumsum([0, *(part.n_rows for part in self.parts)])
+        at = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"Row {row - starts[at]} of {self.parts[at].path}"
 
 
 def read_part(file: Path, path: Path, folder: Path) -> Part:
