@@ -1,10 +1,11 @@
 """Predictions beside embeddings of 768 numbers: time and memory at 100,000 rows; cost of a sample of reference rows.
 
 Run as `python benchmarks/embeddings.py time` (`texts` for 20,000 texts) and `python benchmarks/embeddings.py sample`.
-Embeddings are generated: topics are points of 32 dimensions, rows lie around them, and a random matrix turns rows into
-768 numbers, to which noise is added. Each topic has a class, and a rate at which a labeller that lives elsewhere names
-another class. An estimate is good if it finds the rate of each row's topic; the more topics there are, the fewer rows
-of each are among the reference rows. The estimate learns from embedding, label and truth, and knows nothing else.
+Embeddings are generated: topics are points of 12 dimensions, rows lie around them, and a random matrix turns rows into
+768 numbers, to which noise is added. Each topic has one of ten classes, and a rate at which a labeller that lives
+elsewhere names another class. The more topics there are, the more of them overlap, and the fewer rows of each are among
+the reference rows: 15 neighbours of 5,000 rows find the class of 94 % of the rows with 50 topics, of 68 % with 500 and
+of 34 % with 2,000. The estimate learns from embedding, label and truth, and knows nothing else.
 """
 
 import argparse
@@ -18,9 +19,9 @@ import pandas as pd
 from surefoot import assess_predictions
 from surefoot.metrics import augrc_loss
 
-N_NUMBERS, N_LATENT, N_CLASSES, MOST_WRONG, N_WORDS = 768, 32, 10, 0.7, 20_000
-# Rows around a topic, and noise of each of the 768 numbers: neighbours are of one topic about nine times in ten.
-WIDTH, NOISE = 0.5, 1.0
+N_NUMBERS, N_LATENT, N_CLASSES, MOST_WRONG, N_WORDS = 768, 12, 10, 0.7, 20_000
+# Standard deviations of rows around a topic, and of the noise of each of the 768 numbers.
+WIDTH, NOISE = 0.6, 1.0
 
 
 def labelled_embeddings(n_rows, n_topics, seed):

@@ -10,7 +10,7 @@ first.
 What was measured is kept in `--out`, and not measured again. Needs the tables in $SUREFOOT_DATA, and the packages of
 the group `intervals` in an environment of its own; CLEAR, which asks for old versions of others, is installed alone:
 
-    pip install --group intervals && pip install --no-deps clear-uq pygam
+    pip install --group intervals && pip install --no-deps clear-uq pygam progressbar2 python-utils
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/intervals.py --out results --cases FOLDER
 """
 
@@ -117,14 +117,17 @@ def cross_conformal(model, X, y, X_test, seed):
 
 
 def quantile_regression(X, y, X_test, seed):
-    """MAPIE's conformalised quantiles by boosting, in CV+: another model, whatever the model is."""
+    """MAPIE's conformalised quantiles by boosting, in CV+: another model, whatever the model is.
+
+    Ends that cross are exchanged.
+    """
     folds = KFold(5, shuffle=True, random_state=seed)
     model = HistGradientBoostingRegressor(loss="quantile", quantile=0.5, random_state=seed)
     peer = CrossConformalizedQuantileRegressor(
         encoded(model, X), confidence_level=CONFIDENCE, cv=folds
     )
     middle, ends = peer.fit_conformalize(X, y).predict_interval(X_test)
-    return middle, ends[:, :, 0]
+    return middle, np.sort(ends[:, :, 0], axis=1)
 
 
 def as_numbers(X, X_test):

@@ -1,10 +1,13 @@
 """Size of saved error estimators, and the seconds that saving and loading them take.
 
-Run as `python benchmarks/saved_files.py`: a text model of 20,000 documents, predictions with 20,000 texts beside them,
-and regressions of 6,000 rows. Documents have 60 words, drawn from 50,000 by Zipf's law; one in three is of its topic.
+Run as `python benchmarks/saved_files.py`, with the names of cases (text, predictions, numbers, mixed) for some of
+them: a text model of 20,000 documents, predictions with 20,000 texts beside them, and regressions of 6,000 rows.
+Documents have 60 words, drawn from 50,000 by Zipf's law; one in three is of its topic.
 """
 
+import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,28 +46,44 @@ def documents():
     return texts, topic, label
 
 
-def estimators():
-    """Name, fitted error estimator and some rows of each case."""
-    texts, topic, label = documents()
+def text_model():
+    """Error estimator of a text model, and its rows."""
+    texts, topic, _ = documents()
     noisy = np.where(np.random.default_rng(1).random(N_TEXTS) < 0.1, 0, topic)
     words = make_pipeline(TfidfVectorizer(sublinear_tf=True), LogisticRegression())
-    classifier = IndividualErrorClassifier(words, random_state=0).fit(texts, noisy)
-    yield "text model, 20,000 documents", classifier, texts[:50]
+    return IndividualErrorClassifier(words, random_state=0).fit(texts, noisy), texts
+
+
+def predictions():
+    """Error estimator of predictions with texts, and its rows."""
+    texts, topic, label = documents()
     table = pd.DataFrame({"text": texts, "prediction": label})
-    given = assess_predictions(table, topic, "prediction", random_state=0)
-    yield "predictions with 20,000 texts", given, table[:50]
-    for name, draw in (("numbers", draw_numbers), ("numbers and categories", draw_categories)):
-        X, y, _ = draw(N_ROWS)
-        model = HistGradientBoostingRegressor(random_state=0)
-        regressor = IndividualErrorRegressor(model, random_state=0).fit(X, y)
-        yield f"regression, 6,000 rows of {name}", regressor, X[:50]
+    return assess_predictions(table, topic, "prediction", random_state=0), table
+
+
+def regression(draw):
+    """Error estimator of boosted regression on a drawn table, and its rows."""
+    X, y, _ = draw(N_ROWS)
+    model = HistGradientBoostingRegressor(random_state=0, categorical_features="from_dtype")
+    return IndividualErrorRegressor(model, random_state=0).fit(X, y), X
+
+
+CASES = {
+    "text": ("text model, 20,000 documents", text_model),
+    "predictions": ("predictions with 20,000 texts", predictions),
+    "numbers": ("regression, 6,000 rows of numbers", partial(regression, draw_numbers)),
+    "mixed": ("regression, 6,000 rows with categories", partial(regression, draw_categories)),
+}
 
 
 def main():
-    """Print the size of each file."""
+    """Print the size of each file, or of those of the cases that are named."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.skops"
-        for name, error_estimator, rows in estimators():
+        for case in sys.argv[1:] or CASES:
+            name, make = CASES[case]
+            error_estimator, rows = make()
+            rows = rows[:50]
             saving = seconds(lambda: save(error_estimator, path))  # noqa: B023 - called at once
             loading = seconds(lambda: load(path))
             again, expected = load(path).judge(rows), error_estimator.judge(rows)

@@ -118,9 +118,10 @@ def test_a_list_is_left_out_by_its_name(run, tmp_path):
     assert told == "known.parquet has no column that a model can use."
 
 
-def test_a_missing_list_is_a_missing_value(files, run, tmp_path):
+@pytest.mark.parametrize("kind", [pa.list_(pa.float32(), WIDTH), pa.large_list(pa.float64())])
+def test_a_missing_list_is_a_missing_value(kind, files, run, tmp_path):
     lists = [None, *VECTORS[N_KNOWN + 1 :].tolist()]
-    table = {"vector": pa.array(lists, pa.list_(pa.float32())), "said": COLUMNS["said"][N_KNOWN:]}
+    table = {"vector": pa.array(lists, kind), "said": COLUMNS["said"][N_KNOWN:]}
     parquet.write_table(pa.table(table), tmp_path / "new.parquet")
     out = tmp_path / "scores.csv"
     assert run("score", files / "trust.skops", tmp_path / "new.parquet", "--out", out).code == 0
@@ -144,6 +145,10 @@ BAD_LISTS = {
     ),
     "empty among others": (changed(5, []), "Row 5 of {} has a list of 0 numbers in 'vector'"),
     "a number is missing": (changed(9, LACKING), "Row 9 of {} has a list in 'vector' that lacks a"),
+    "a number is missing behind a missing list": (
+        pa.array([None, LACKING, *VECTORS[2:].tolist()], pa.list_(pa.float32(), WIDTH)),
+        "Row 1 of {} has a list in 'vector' that lacks a number.",
+    ),
     "strings": (
         pa.array([["0.5"] * 8] * len(VECTORS)),
         "'vector' of bad.parquet holds lists without numbers",

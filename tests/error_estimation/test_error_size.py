@@ -38,7 +38,7 @@ def test_more_disagreement_or_distance_is_never_safer():
 def test_without_the_default_columns_there_is_no_prior():
     X, y = make_friedman1(80, noise=1, random_state=0)
     default = IndividualErrorRegressor(Ridge(), cv=3, random_state=0).fit(X, y)
-    assert default.prior_version_ == 3
+    assert default.prior_version_ == 4
     for other in (
         {"indicators": NeighborDistance()},
         {"error_estimator": Ridge()},

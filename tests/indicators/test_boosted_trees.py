@@ -90,14 +90,23 @@ def test_a_regression_has_the_unit_of_its_target():
     assert_allclose(constant.predict(X), 4)
 
 
-def by_ridge_regression(X, y, X_test, kernel, gamma):
-    """Leave-one-out error of kernel ridge regression, and its predictions, by scikit-learn's ridge regression."""
-    mean, spread = X.mean(axis=0), X.std(axis=0)
-    X, X_test = (X - mean) / spread, (X_test - mean) / spread
+def by_ridge_regression(X, y, kernel, gamma):
+    """Leave-one-out error of kernel ridge regression, and its function, by scikit-learn's ridge regression."""
     sizes, vectors = np.linalg.eigh(kernel(X, gamma=gamma) + 1e-6 * np.eye(len(X)))
-    coordinates = [kernel(rows, X, gamma=gamma) @ vectors / np.sqrt(sizes) for rows in (X, X_test)]
-    model = RidgeCV(np.logspace(-3, 2, 11)).fit(coordinates[0], y)
-    return -model.best_score_, model.predict(coordinates[1])
+    model = RidgeCV(np.logspace(-3, 2, 11)).fit(
+        kernel(X, gamma=gamma) @ vectors / np.sqrt(sizes), y
+    )
+    return -model.best_score_, lambda rows: model.predict(
+        kernel(rows, X, gamma=gamma) @ vectors / np.sqrt(sizes)
+    )
+
+
+def column_weights(function, X, weight):
+    """Weights of the columns by the derivatives of a function of weighted rows, as differences of its values."""
+    steps = 1e-4 * np.eye(X.shape[1])
+    changes = [function((X + step) * weight) - function((X - step) * weight) for step in steps]
+    squares = (np.array(changes) ** 2).mean(axis=1)
+    return np.sqrt((squares / squares.mean() + 0.05) / 1.05)
 
 
 @pytest.mark.parametrize("shape", ["smooth", "steps"])
@@ -106,14 +115,25 @@ def test_a_kernel_machine_is_ridge_regression_with_the_best_kernel(shape):
     X = random.uniform(-1, 1, (150, 3)) * [1, 10, 1e3]
     y = X[:, 0] * X[:, 1] if shape == "smooth" else np.sign(X[:, 0]) + np.sign(X[:, 1])
     y += 0.1 * random.normal(size=150) + 50
-    X, X_test, y = X[:100], X[100:], y[:100]
-    kernels = [(laplacian_kernel, 1 / 3), (rbf_kernel, 0.05 / 3), (rbf_kernel, 0.3 / 3)]
-    _, expected = min(
-        (by_ridge_regression(X, y, X_test, *kernel) for kernel in kernels), key=lambda fit: fit[0]
-    )
-    found = clone(KernelRegressor(0)).fit(X, y)
-    assert_allclose(found.predict(X_test), expected, atol=1e-4)
-    assert (found.kernel_ == 0) == (shape == "steps")
+    scaled = (X - X[:100].mean(axis=0)) / X[:100].std(axis=0)
+    weight, fits = np.ones(3), []
+    for kernel, gamma in [(rbf_kernel, 0.3 / 3), (rbf_kernel, 0.5 / 3), (laplacian_kernel, 1 / 3)]:
+        error, function = by_ridge_regression(scaled[:100] * weight, y[:100], kernel, gamma)
+        fits.append((error, function(scaled[100:] * weight)))
+        weight = column_weights(function, scaled[:100], weight)
+    found = clone(KernelRegressor(0)).fit(X[:100], y[:100])
+    assert_allclose(found.predict(X[100:]), min(fits, key=lambda fit: fit[0])[1], atol=1e-3)
+    assert (found.kernel_ == 2) == (shape == "steps")
+
+
+def test_a_kernel_machine_gives_little_weight_to_columns_without_effect():
+    X, y = make_friedman1(1_000, 20, noise=0.5, random_state=0)
+    found = KernelRegressor(0).fit(X[:400], y[:400])
+    weight = 1 / (found.scale_ / X[:400].std(axis=0))
+    assert weight[:4].min() > 2 * weight[5:].max()
+    _, alone = by_ridge_regression(X[:400], y[:400], rbf_kernel, 0.3 / 20 / X.var())
+    errors = [((function(X[400:]) - y[400:]) ** 2).mean() for function in (found.predict, alone)]
+    assert errors[0] < 0.5 * errors[1]
 
 
 def test_a_kernel_machine_on_many_rows_equal_rows_and_constant_columns():

@@ -8,7 +8,9 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
 )
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 
@@ -27,6 +29,8 @@ CASES = {
     "forest": (RandomForestClassifier(5, random_state=0), NUMBERS, THREE, 1),
     "numbers": (HistGradientBoostingRegressor(**BOOSTING), MIXED, NUMBERS["c"].to_numpy(), 1),
     "unknown": (GaussianNB(), NUMBERS, TWO, 2),  # its `predict` may be anything
+    "single": (SVC(), NUMBERS.astype(np.float32), TWO, 2),
+    "a line": (LogisticRegression(), NUMBERS.astype(np.float32), TWO, 5),  # its methods call others
 }
 
 
@@ -67,5 +71,5 @@ def test_one_row_takes_one_call(case, monkeypatch):
         monkeypatch.setattr(model, method, counting(getattr(model, method), calls))
     judgement = error_estimator.judge(X[:1])
     assert len(calls) == most
-    assert max(calls) > 10  # the samples are among them
+    assert max(calls) > 10 or isinstance(model, LogisticRegression)  # the samples are among them
     assert judgement.error == expected.error

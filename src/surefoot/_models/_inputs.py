@@ -46,6 +46,9 @@ class ModelInput:
     # Whether the distances between the rows are meant as they are, so that no column is scaled.
     keeps_scale = False
 
+    # Name of the library of the frames that the model takes; None for arrays.
+    library: Any = None
+
     # Approximate bytes that one sample takes, with the temporary arrays needed to make it.
     nbytes_per_sample = 1024
 
@@ -84,6 +87,8 @@ class NumericInput(ModelInput):
     def __init__(self, model: Any, table: Any) -> None:
         super().__init__(table)
         self.rows, self.library = as_numbers(table), frame_kind(table)["library"]
+        given = (table if issparse(table) else np.asarray(take_rows(table, slice(0, 1)))).dtype
+        self.dtype = given if given.kind == "f" else np.dtype(np.float64)
         is_sparse, shape = issparse(self.rows), self.rows.shape
         self.nbytes_per_sample = (
             64 * (1 + self.rows.nnz // shape[0]) if is_sparse else 24 * shape[1]
@@ -104,7 +109,8 @@ class NumericInput(ModelInput):
         return rows.toarray() if issparse(rows) else rows
 
     def as_model_sees(self, rows: Any) -> Any:
-        """Encoded rows as an array, or as a frame if the model was fitted on one."""
+        """Encoded rows in the precision of the training rows, as an array or, if these were one, as a frame."""
+        rows = rows.astype(self.dtype, copy=False)
         return rows if self.library is None else frame_like(self.library, rows, self.names)
 
     def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
@@ -282,7 +288,6 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
         is_constant = spread <= 10 * np.finfo(float).eps * np.abs(numbers).max(axis=0, initial=0.0)
         self.means_, self.scales_ = numbers.mean(axis=0), np.where(is_constant, 1.0, spread)
         self.codes_, self.names_ = [], [f"numbers__{name}" for name in self.numeric]
-        n_columns = len(self.numeric)
         for name in self.categorical:
             counts = Counter(self._categories(X, name))
             by_name = sorted(counts, key=lambda value: (value is None, value or ""))
@@ -291,11 +296,10 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
             # Of equally frequent ones the first by name, whatever the order of the rows.
             most = sorted(frequent, key=lambda value: -counts[value])[: MOST_CATEGORIES - 1]
             kept = [value for value in frequent if is_few or value in most]
-            rest = -1 if is_few else n_columns + len(kept)
-            self.codes_.append(({value: n_columns + i for i, value in enumerate(kept)}, rest))
-            self.names_ += [f"categories__{name}_{value}" for value in kept]
-            self.names_ += [] if is_few else [f"categories__{name}_infrequent"]
-            n_columns = len(self.names_)
+            places = {value: len(self.names_) + i for i, value in enumerate(kept)}
+            self.codes_.append((places, -1 if is_few else len(self.names_) + len(kept)))
+            ends = kept if is_few else [*kept, "infrequent"]
+            self.names_ += [f"categories__{name}_{end}" for end in ends]
         return self
 
     def transform(self, X: Any) -> Floats:

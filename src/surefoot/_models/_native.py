@@ -51,6 +51,9 @@ EXTERNAL = re.compile(rb"\x0a(\x08|\x88\x80*\x00)location\x12")
 
 TASKS = ("regression", "classification")
 
+# Where the state of CatBoost's estimators has the contents of their file.
+TREES = "__model"
+
 # Rows of a table whose outputs show what those of an ONNX graph are.
 N_TRIED = 500
 
@@ -161,6 +164,8 @@ def is_native(model: Any) -> bool:
 def native_file(model: Any) -> tuple[str, bytes] | None:
     """Library and contents of the file of a booster or graph; None for anything else."""
     library = library_of(model)
+    if isinstance(model, CatBoostFile):
+        return "catboost", bytes(model)
     if not is_native(model):
         return None
     if library == "lightgbm":
@@ -170,12 +175,16 @@ def native_file(model: Any) -> tuple[str, bytes] | None:
     return "onnxruntime", model.content
 
 
-def estimator_state(model: Any) -> tuple[dict[str, Any], bytes | None]:
-    """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters, and its file."""
+class CatBoostFile(bytes):
+    """Contents of a file of CatBoost, which has its trees in the state of its estimators."""
+
+
+def estimator_state(model: Any) -> dict[str, Any]:
+    """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters and its file."""
     state = {name: _plain(part) for name, part in model.__getstate__().items()}
     for name in ("_test_evals", "_prediction_values_change", "_loss_value_change"):
         state.pop(name, None)  # records of CatBoost's training
-    return state, state.pop("__model", None)
+    return {name: CatBoostFile(part) if name == TREES else part for name, part in state.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -560,7 +569,7 @@ def _catboost_estimator(model: Any) -> Any:
     if loss.startswith(("Group", "Lambda", "Pair", "Query", "Stochastic", "YetiRank")):
         raise Refusal("is a model that ranks rows: surefoot takes classifiers and regressors")
     kind = catboost.CatBoostClassifier if len(model.classes_) else catboost.CatBoostRegressor
-    estimator = kind(**model.get_params()).load_model(blob=estimator_state(model)[1])
+    estimator = kind(**model.get_params()).load_model(blob=estimator_state(model)[TREES])
     names = model.feature_names_
     if names != [str(i) for i in range(len(names))]:
         estimator.feature_names_in_ = np.array(names, dtype=object)

@@ -641,8 +641,6 @@ class ParquetTable:
         Form of the table that a model was fitted on; lists that it has as they are stay lists.
     """
 
-    has_decimal_commas = False
-
     def __init__(self, file: Path, path: Path, form: Form | None = None) -> None:
         self.path = path
         is_one = not file.is_dir()
@@ -739,15 +737,18 @@ class ParquetTable:
 
     def _check_lists(self, lists: Any, name: str, row: int) -> None:
         """Raise an error for the first list of another length than the first one, or with a missing number."""
-        lists = lists.cast(pa.list_(pa.float64()))  # of a file without values, too
-        lengths, width = pc.list_value_length(lists), self.widths[name]
+        rows, width = pc.indices_nonzero(lists.is_valid()), self.widths[name]
+        lists = lists.drop_null().cast(pa.list_(pa.float64()))
+        lengths = pc.list_value_length(lists)
+        lacking = pc.list_parent_indices(lists).filter(lists.flatten().is_null())
         if len(strange := pc.indices_nonzero(pc.not_equal(lengths, width))):
-            place, n_numbers = self.place(row + strange[0].as_py()), lengths[strange[0].as_py()]
+            place, n_numbers = rows[strange[0].as_py()], lengths[strange[0].as_py()]
             raise TableFileError(
-                f"{place} has a list of {n_numbers} numbers in {name!r}, and the first list has {width}."
+                f"{self.place(row + place.as_py())} has a list of {n_numbers} numbers in {name!r}, and the first list "
+                f"has {width}."
             )
-        if len(lacking := pc.list_parent_indices(lists).filter(lists.flatten().is_null())):
-            place = self.place(row + lacking[0].as_py())
+        if len(lacking):
+            place = self.place(row + rows[lacking[0].as_py()].as_py())
             raise TableFileError(f"{place} has a list in {name!r} that lacks a number.")
 
     def _column(self, batch: pa.RecordBatch, part: Part, field: pa.Field) -> pa.Array:
@@ -767,11 +768,9 @@ class ParquetTable:
 
     def place(self, row: int) -> str:
         """Place of a row, for the beginning of a sentence."""
-        for part in self.parts:
-            if row < part.n_rows:
-                return f"Row {row} of {part.path}"
-            row -= part.n_rows
-        return f"Row {row} of {self.path}"
+        starts = np.cumsum([0, *(part.n_rows for part in self.parts)])
+        at = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"Row {row - starts[at]} of {self.parts[at].path}"
 
 
 def read_part(file: Path, path: Path, folder: Path) -> Part:

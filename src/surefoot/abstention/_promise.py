@@ -396,9 +396,8 @@ def group_test(
     sums = np.cumsum(excess)
     sizes = np.diff(np.append(rows.first, len(sums)))
     sums -= np.repeat(sums[rows.first] - excess[rows.first], sizes)
-    evidence = np.full(len(rows.ends), -np.inf)
-    for bet in bets(len(rows.first), max_risk / bound, level):
-        evidence = np.logaddexp(evidence, _log_payoff(rows, sums, bet))
+    tried = bets(len(rows.first), max_risk / bound, level)
+    evidence = np.logaddexp.reduce([_log_payoff(rows, sums, bet) for bet in tried])
     return np.exp(-np.maximum(evidence - np.log(N_BETS), 0))
 
 

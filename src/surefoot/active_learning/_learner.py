@@ -54,7 +54,7 @@ class StoppingRule:
 
     def __init__(self, *, tolerance: float = TOLERANCE) -> None:
         self.tolerance = tolerance
-        self._looks: list[tuple[int, list[Any]]] = []
+        self._looks: list[tuple[int, NDArray[Any]]] = []
         self._compared: tuple[int, int] | None = None
 
     def look(self, predictions: Any, n_labels: int, *, labelled: Any = None) -> None:
@@ -70,7 +70,7 @@ class StoppingRule:
         labelled : array-like of bool of shape (n_rows,), default=None
             Which of the watched rows are labelled by now. They are left out: a model may know them by heart.
         """
-        classes = np.asarray(predictions).tolist()
+        classes = np.asarray(predictions)
         is_open = ~np.asarray([False] * len(classes) if labelled is None else labelled)
         earlier = [look for look in self._looks if look[0] < n_labels]
         n_halves = sum(2 * look[0] <= n_labels for look in earlier)
@@ -78,8 +78,7 @@ class StoppingRule:
         self._looks = [*earlier[max(n_halves - 1, 0) :], (int(n_labels), classes)]
         self._compared = None
         if n_halves:
-            pairs = zip(self._looks[0][1], classes, strict=True)
-            changed = np.array([before != after for before, after in pairs])
+            changed = self._looks[0][1] != classes
             self._compared = int(changed[is_open].sum()), int(is_open.sum())
 
     @property
@@ -225,7 +224,13 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         model, X, y = (getattr(self, name, None) for name in ("estimator_", "_X", "_y"))
         if model is not None:
             validate_data(self, X_pool, reset=False, skip_check_array=True)
-            self._start_watching(X_pool)
+            if (
+                self._watched is None
+            ):  # to count how many of their predictions further labels change
+                rows = np.sort(self._generator.permutation(count_rows(X_pool))[:MOST_WATCHED])
+                self._watched = take_rows(X_pool, rows)
+                self._rule = StoppingRule(tolerance=self.tolerance)
+                self._look()
         return query(
             self.strategy,
             model,
@@ -292,14 +297,6 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         self.classes_ = self.estimator_.classes_
         self._look()
         return self
-
-    def _start_watching(self, X_pool: Any) -> None:
-        """Store rows of the first pool, to count how many of their predictions further labels change."""
-        if self._watched is None:
-            rows = np.sort(self._generator.permutation(count_rows(X_pool))[:MOST_WATCHED])
-            self._watched = take_rows(X_pool, rows)
-            self._rule = StoppingRule(tolerance=self.tolerance)
-            self._look()
 
     def _look(self) -> None:
         """Set `should_stop_`, `expected_gain_` and `stop_reason_`."""

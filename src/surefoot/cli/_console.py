@@ -66,7 +66,7 @@ def one_sentence_of(what: str) -> Iterator[None]:
         raise
     except Exception as error:
         *_, (frame, _) = walk_tb(error.__traceback__)
-        is_ours = frame.f_globals["__name__"].startswith("surefoot.")
+        is_ours = str(frame.f_globals.get("__name__")).startswith("surefoot.")
         if is_ours and not isinstance(error, (MemoryError, TypeError, ValueError)):
             raise
         words = (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -214,15 +214,13 @@ def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:
         has_labels = X[name].dtype.kind not in "biuf" and set(X[name].dropna().map(str)) == labels
         agrees = agreement_with(X[name], y) >= (MUCH if has_labels else TOO_MUCH)
         is_named = NAMED_LIKE_PREDICTIONS.fullmatch(str(name)) or str(name).casefold() in of_classes
-        if not (agrees or is_named):
-            continue
-        why = "is named like a prediction"
-        if agrees:
-            why = f"agrees with {target!r} far too often for an input"
-        remark(
-            f"Column {name!r} {why}, and is going to be an input. If it is a prediction, pass --prediction {name} to "
-            f"have it judged (--probability for a probability beside it), or --drop {name}."
-        )
+        named = "is named like a prediction"
+        why = f"agrees with {target!r} far too often for an input" if agrees else named
+        if agrees or is_named:
+            remark(
+                f"Column {name!r} {why}, and is going to be an input. If it is a prediction, pass --prediction {name} "
+                f"to have it judged (--probability for a probability beside it), or --drop {name}."
+            )
 
 
 def agreement_with(column: Any, y: NDArray[Any]) -> float:

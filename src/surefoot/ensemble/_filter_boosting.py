@@ -120,7 +120,7 @@ class FilterBoostingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin,
             self.notes_.append(
                 "D3 is empty: C1 and C2 agree on all rows that were left, and C3 learned from all rows."
             )
-        if sets.n_second == 0:
+        if sets.sizes[1] == 0:
             self.notes_.append(
                 "D2 is empty: C1 does not get both right and wrong any of the rows that were left, and C2 "
                 "learned from all rows."
@@ -157,7 +157,7 @@ class FilterBoostingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin,
         if len(left):
             rows = take_rows(X, left)
             left = left[one.predict(rows) != two.predict(rows)]
-        return _Sets([one, two], len(first), len(second), third=left)
+        return _Sets([one, two], (len(first), len(second), len(left)), third=left)
 
     def _component(self, X: Any, y: NDArray[Any], rows: Ints, random: Any) -> Any:
         """Component fitted to some rows; a constant classifier if they are all of one class."""
@@ -178,17 +178,11 @@ class FilterBoostingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin,
 
 
 class _Sets(NamedTuple):
-    """C1 and C2, the sizes of their training sets, and the rows for C3."""
+    """C1 and C2, the sizes n1, n2 and n3 of all training sets, and the rows for C3."""
 
     fitted: list[Any]
-    n_first: int
-    n_second: int
+    sizes: tuple[int, int, int]
     third: Ints
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """Sizes n1, n2 and n3."""
-        return self.n_first, self.n_second, len(self.third)
 
     @property
     def unevenness(self) -> float:

@@ -243,13 +243,11 @@ class ShrunkSize(BaseEstimator):
 
 def best_power(logs: Floats, sizes: Floats, weight: Any) -> tuple[float, float]:
     """Power of an estimate by its likelihood, the smallest of equally good ones, and the logarithm of its level."""
-    fits = []
-    for power in POWERS:
-        mean = float(np.average(sizes * np.exp(-power * logs), weights=weight))
-        level = float(np.log(max(mean, 1e-300)))
-        fits.append((float(np.average(power * logs, weights=weight)) + level, power, level))
-    _, power, level = min(fits)
-    return power, level
+    shrunk = logs[:, None] * POWERS
+    means = np.average(sizes[:, None] * np.exp(-shrunk), axis=0, weights=weight)
+    levels = np.log(np.maximum(means, 1e-300))
+    best = int(np.argmin(np.average(shrunk, axis=0, weights=weight) + levels))
+    return POWERS[best], float(levels[best])
 
 
 class SizePrior:

@@ -55,12 +55,14 @@ MOST_KERNEL_ROWS = 10_000
 
 # Up to so many rows are sent through all boosted trees at once.
 FEW_ROWS = 16
-# The same for a regressor: kernels with their widths (times the number of columns), of which the best out of sample
-# is taken, penalties, most rows to learn from, and what is added to the diagonal of a kernel.
-KERNELS = ((laplacian_kernel, 1.0), (rbf_kernel, 0.05), (rbf_kernel, 0.3))
+# The same for a regressor: kernels with their widths (times the number of columns), fitted one after the other, of
+# which the best out of sample is taken, penalties, most rows to learn from, and what is added to the diagonal.
+KERNELS = ((rbf_kernel, 0.3), (rbf_kernel, 0.5), (laplacian_kernel, 1.0))
 KERNEL_PENALTIES = np.logspace(-3, 2, 11)
 MOST_ROWS_OF_KERNELS = 1_500
 JITTER = 1e-6
+# Squared weight of a column along which the function does not change, where the mean is 1.
+LEAST_WEIGHT = 0.05
 
 # Boosted symmetric trees: bins of a column, least and most levels for classes, and rows for each leaf of more.
 N_BINS = 32
@@ -240,10 +242,8 @@ class SecondOpinion(Indicator):
         if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
             return super().fit_parts(parts, n_jobs)
         is_regression = first.index.outputs.is_regression
-        forest = randomised_trees(first.rows, is_regression, self.n_trees, self.random_state)
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
-        names = ("min_samples_leaf", "max_features", "random_state")
-        tree = kind(**{name: getattr(forest, name) for name in names})
+        tree = kind(**tree_settings(first.rows, is_regression, self.random_state))
         shared = SharedTrees(tree, first.rows, first.labels, first.folds, self.n_trees)
         deployed = clone(self).attach(first.index)
         deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
@@ -378,7 +378,8 @@ def default_opinions(
     """
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     if trees is None:
-        trees = randomised_trees(rows, is_regression, n_trees, random_state)
+        forest = ExtraTreesRegressor if is_regression else ExtraTreesClassifier
+        trees = forest(n_trees, **tree_settings(rows, is_regression, random_state))
     if is_regression:
         lines = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
         if issparse(rows):
@@ -402,13 +403,11 @@ def default_opinions(
     return [(TREES, trees), *opinions]
 
 
-def randomised_trees(rows: Any, is_regression: bool, n_trees: int, random_state: Any) -> Any:
-    """Extremely randomised trees of the model's kind, not fitted."""
-    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    if not is_regression:
-        return ExtraTreesClassifier(n_trees, random_state=seed)
+def tree_settings(rows: Any, is_regression: bool, random_state: Any) -> dict[str, Any]:
+    """Settings of extremely randomised trees of the model's kind."""
+    seed = {"random_state": check_random_state(random_state).randint(np.iinfo(np.int32).max)}
     share = share_of_columns(rows.shape[1])
-    return ExtraTreesRegressor(n_trees, min_samples_leaf=3, max_features=share, random_state=seed)
+    return seed | ({"min_samples_leaf": 3, "max_features": share} if is_regression else {})
 
 
 def _scaled(model: Any, rows: Any) -> Any:
@@ -604,12 +603,15 @@ class BoostedTreesRegressor(RegressorMixin, SymmetricTrees):
 class KernelRegressor(RegressorMixin, BaseEstimator):
     """Kernel ridge regression on some of the rows (landmarks); kernel and penalty by their leave-one-out error.
 
+    Each kernel weighs the columns by how much the function of the kernel before it changes along them: the root mean
+    square of its derivatives (recursive feature machines, Radhakrishnan et al. 2024, with a diagonal matrix).
+
     Attributes
     ----------
     kernel_ : int
         Place of the kernel in `KERNELS`.
     center_, scale_ : ndarray of shape (n_columns,)
-        Means and standard deviations of the columns.
+        Means of the columns, and their standard deviations over their weights.
     landmarks_, coef_, intercept_ : ndarray of shape (n_landmarks, n_columns), (n_landmarks,), float
         Scaled rows that a row is compared with, their weights, and what is added.
     """
@@ -624,42 +626,48 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         rows = random.permutation(len(X))[:MOST_ROWS_OF_KERNELS]
         X, y = X[rows], y[rows]
         self.center_, spread = X.mean(axis=0), X.std(axis=0)
-        self.scale_ = np.where(spread > 0, spread, 1.0)
-        X = (X - self.center_) / self.scale_
-        self.landmarks_, mean = X[:N_LANDMARKS], float(y.mean())
+        unit, weight, mean = np.where(spread > 0, spread, 1.0), np.ones(X.shape[1]), float(y.mean())
         least = np.inf
         for number in range(len(KERNELS)):
-            among = self._compare(self.landmarks_, number)
-            root = np.linalg.cholesky(among + JITTER * np.eye(len(among)))
-            features = solve_triangular(root, self._compare(X, number).T, lower=True).T
+            scaled = (X - self.center_) / unit * weight
+            landmarks = scaled[:N_LANDMARKS]
+            near = _compare(scaled, landmarks, number)
+            root = np.linalg.cholesky(near[:N_LANDMARKS] + JITTER * np.eye(len(landmarks)))
+            features = solve_triangular(root, near.T, lower=True).T
             average = features.mean(axis=0)
             features -= average
             sizes, directions = np.linalg.eigh(features.T @ features)
-            sizes, turned = np.maximum(sizes, 0), features @ directions
-            slopes = turned.T @ (y - mean)
-            for penalty in KERNEL_PENALTIES:
-                kept = 1 / (sizes + penalty)
-                remaining = y - mean - turned @ (kept * slopes)
-                own = np.minimum(turned**2 @ kept + 1 / len(y), 1 - 1e-9)
-                error = float(np.mean((remaining / (1 - own)) ** 2))
-                if error < least:
-                    least, self.kernel_ = error, number
-                    weights = directions @ (kept * slopes)
-                    self.intercept_ = mean - float(average @ weights)
-                    self.coef_ = solve_triangular(root.T, weights)
+            kept = 1 / (np.maximum(sizes, 0)[:, None] + KERNEL_PENALTIES)
+            turned = features @ directions
+            shrunk = kept * (turned.T @ (y - mean))[:, None]
+            remaining = (y - mean)[:, None] - turned @ shrunk
+            own = np.minimum(turned**2 @ kept + 1 / len(y), 1 - 1e-9)
+            errors = np.mean((remaining / (1 - own)) ** 2, axis=0)
+            slopes = directions @ shrunk[:, errors.argmin()]
+            coef = solve_triangular(root.T, slopes)
+            if errors.min() < least:
+                least, self.kernel_, self.scale_ = errors.min(), number, unit / weight
+                self.landmarks_, self.coef_ = landmarks, coef
+                self.intercept_ = mean - float(average @ slopes)
+            # Derivatives of a sum of Gaussians, but for a factor; those of the last kernel are not used.
+            changes = scaled * (near @ coef)[:, None] - near @ (coef[:, None] * landmarks)
+            squares = np.mean((changes * weight) ** 2, axis=0)
+            relative = squares / max(squares.mean(), 1e-300)
+            weight = np.sqrt((relative + LEAST_WEIGHT) / (1 + LEAST_WEIGHT))
         return self
-
-    def _compare(self, rows: Floats, number: int) -> Floats:
-        """Kernel of scaled rows with the landmarks."""
-        kernel, width = KERNELS[number]
-        return np.asarray(kernel(rows, self.landmarks_, gamma=width / rows.shape[1]))
 
     def predict(self, X: Any) -> Floats:
         """Estimated target of each row."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        scaled = (X - self.center_) / self.scale_
-        return np.asarray(self._compare(scaled, self.kernel_) @ self.coef_ + self.intercept_)
+        near = _compare((X - self.center_) / self.scale_, self.landmarks_, self.kernel_)
+        return np.asarray(near @ self.coef_ + self.intercept_)
+
+
+def _compare(rows: Floats, landmarks: Floats, number: int) -> Floats:
+    """Kernel of scaled rows with the landmarks."""
+    kernel, width = KERNELS[number]
+    return np.asarray(kernel(rows, landmarks, gamma=width / rows.shape[1]))
 
 
 def rows_of_kernel(labels: NDArray[Any], random_state: Any) -> Any:

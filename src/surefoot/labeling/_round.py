@@ -90,9 +90,14 @@ def run_round(
         Models that are measured, as the round before left them.
     """
     X_known, model, error_estimator = X.iloc[rows], None, None
-    if len(np.unique(labels)) >= 2:
-        chosen_model = default_model() if estimator is None else estimator
-        model, error_estimator = fit_with_errors(chosen_model, X_known, labels, random_state)
+    counts = np.sort(np.unique_counts(labels).counts)
+    if len(counts) >= 2:
+        model = default_model() if estimator is None else estimator
+        if counts[-2] < LEAST_LABELS:
+            model = clone(model).fit(X_known, labels)
+        else:
+            error_estimator = IndividualErrorClassifier(model, random_state=random_state)
+            model = error_estimator.fit(X_known, labels).estimator_
     unknown = np.setdiff1d(np.arange(len(X)), np.union1d(rows, closed_rows))
     drawn = np.random.default_rng(random_state).permutation(unknown)[:MOST_CANDIDATES]
     chosen = np.sort(drawn)
@@ -133,17 +138,6 @@ def default_model() -> Any:
         from skrub import tabular_pipeline  # noqa: PLC0415 - slow to import, and only the process that learns needs it
 
     return tabular_pipeline(ExtraTreesClassifier(random_state=0))
-
-
-def fit_with_errors(
-    estimator: Any, X: pd.DataFrame, y: NDArray[Any], random_state: int
-) -> tuple[Any, IndividualErrorClassifier | None]:
-    """Fitted model, and the error estimator around it once two classes have enough labels."""
-    counts = np.sort(np.unique_counts(y).counts)
-    if counts[-2] < LEAST_LABELS:
-        return clone(estimator).fit(X, y), None
-    error_estimator = IndividualErrorClassifier(estimator, random_state=random_state).fit(X, y)
-    return error_estimator.estimator_, error_estimator
 
 
 def look_at(

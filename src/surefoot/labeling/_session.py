@@ -101,9 +101,8 @@ class Session:
         self._error_estimator, self._seen, self._n_rounds = error_estimator, -1, 0
         self._n_learning = self._n_learned = 0
         self._file = threading.Lock()
-        seen = pool.cells.drop(columns=list(pool.unseen))
-        self.columns = describe_columns(seen)
-        self._arrays = {name: seen[name].array for name in seen.columns}
+        self._shown = pool.cells.drop(columns=list(pool.unseen))
+        self.columns = describe_columns(self._shown)
         self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
@@ -282,8 +281,8 @@ class Session:
 
     def _cells(self, row: int, *, whole: bool = True) -> dict[str, Any]:
         """Cells of a row, the most telling columns first; as a whole, or with long strings shortened."""
-        names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
-        cells = {n: as_json(self._arrays[n][row]) for n in names if n in self._arrays}
+        names = dict.fromkeys([*(self.latest.columns or []), *self._shown.columns])
+        cells = {n: as_json(self._shown[n].array[row]) for n in names if n in self._shown.columns}
         short = {name: shortened(cell) for name, cell in cells.items() if isinstance(cell, str)}
         return cells if whole else cells | short
 
@@ -299,7 +298,7 @@ class Session:
         if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
             return None
         closed = [
-            row for (row,) in self.store.rows("SELECT row FROM current WHERE kind != 'label'")
+            row for (row,) in self.store.rows("SELECT row FROM in_force WHERE kind != 'label'")
         ]
         rows = np.array(sorted(labels), dtype=np.int64)
         self._seen, self._n_learning = changes, len(labels) - len(self.pool.labels)

@@ -124,24 +124,16 @@ class Trainer:
         while self._news.wait() and not self._stopping.is_set():
             self._news.clear()
             try:
-                self._learn()
+                if (work := self._ask()) is not None:
+                    self.is_learning = True
+                    result = self._result(work)
+                    self.is_learning = False
+                    if not self._stopping.is_set():
+                        self._tell(result)
+                        self._news.set()  # answers may have come meanwhile
             except Exception as error:  # noqa: BLE001 - a full disk or a locked database passes: so the thread goes on
                 self._tell(f"What the model learned could not be kept: {_first_line(error)}.")
         self._end_process()
-
-    def _learn(self) -> None:
-        """Have one round done, if there is something new."""
-        work = self._ask()
-        if work is None:
-            return
-        self.is_learning = True
-        try:
-            result = self._result(work)
-        finally:
-            self.is_learning = False
-        if not self._stopping.is_set():
-            self._tell(result)
-            self._news.set()  # answers may have come meanwhile
 
     def _result(self, work: Work) -> Any:
         """Result of some work, or why there is none, in one sentence."""

@@ -219,10 +219,9 @@ class NewRows:
         self.n_rows += len(judgement)
         self._novel.append(np.asarray(judgement.novel))
         keys = self._random.random_sample(len(judgement))
-        kept = np.flatnonzero(keys <= _limit(self._judged, self.max_judged))
-        fields = {name: getattr(judgement, name) for name in JUDGED}
-        judged = {name: values[kept] for name, values in fields.items() if values is not None}
-        self._judged = _smallest([*self._judged, {"key": keys[kept], **judged}], self.max_judged)
+        fields = {"key": keys, **{name: getattr(judgement, name) for name in JUDGED}}
+        judged = {name: values for name, values in fields.items() if values is not None}
+        self._judged = _smallest([*self._judged, judged], self.max_judged)
         kept = np.flatnonzero(keys <= _limit(self._inputs, self.max_inputs))
         if len(kept):
             read = (

@@ -28,7 +28,7 @@ from surefoot._models import (
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._tables import as_table, take_rows
+from surefoot._tables import as_table, is_frame, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     UNBOUNDED,
@@ -423,7 +423,9 @@ class Neighborhood:
         if method not in known and of_lists is not None:
             known[method] = of_lists(self.distances, self.indices)
         elif method not in known:
-            rows = index.input.as_model_sees(self.inputs) if index.has_model else self.table
+            rows = self.transformed if index.has_model else self.table
+            if index.input.library is not None and not is_frame(rows):  # it knows names
+                rows = index.input.as_model_sees(self.inputs)
             known[method] = index.outputs.asked(method, rows, known)
         return known[method]
 
