@@ -119,7 +119,10 @@ def test_the_verdict_in_words(asked, verdict):
 
 @pytest.mark.parametrize(
     ("limit", "words"),
-    [("0.9", "is kept; the probability that this is wrong is at most 0.05."), ("0.2", "do not decide whether")],
+    [
+        ("0.9", "is kept; the probability that this is wrong is at most 0.05."),
+        ("0.2", "do not decide whether"),
+    ],
 )
 def test_a_promise_that_is_not_broken_exits_with_zero(asked, verdict, limit, words):
     result = verdict(asked(), "--fail-above", limit)
