@@ -49,7 +49,7 @@ def test_few_rows_prove_nothing(n_rows, stops):
     rule.look(["a"] * n_rows, 10)
     rule.look(["a"] * n_rows, 20)
     assert rule.should_stop is stops
-    assert stops or rule.reason.endswith("but so few rows prove nothing.")
+    assert stops or rule.reason.endswith("but these are too few rows to be sure.")
 
 
 def test_a_pool_that_is_all_labelled_is_a_reason_to_stop():

@@ -165,39 +165,39 @@ ONE_MISSING = {
 REFUSED = {
     "bad number.csv": (
         as_csv(with_cell("age", "old")),
-        "Line 7 of PATH has 'old' in the column 'age', where the model knows numbers.",
+        "Line 7 of PATH has 'old' in the column 'age', where the model expects numbers.",
     ),
     "bad whole number.csv": (
         as_csv(with_cell("visits", "0x1A")),
-        "Line 7 of PATH has '0x1A' in the column 'visits', where the model knows numbers.",
+        "Line 7 of PATH has '0x1A' in the column 'visits', where the model expects numbers.",
     ),
     "thousands.csv": (
         as_csv(with_cell("age", "1,234")),
-        "Line 7 of PATH has '1,234' in the column 'age', where the model knows numbers.",
+        "Line 7 of PATH has '1,234' in the column 'age', where the model expects numbers.",
     ),
     "bad boolean.csv": (
         as_csv(with_cell("paid", "maybe")),
-        "Line 7 of PATH has 'maybe' in the column 'paid', where the model knows booleans.",
+        "Line 7 of PATH has 'maybe' in the column 'paid', where the model expects booleans.",
     ),
     "bad time.csv": (
         as_csv(with_cell("since", "16.11.2026")),
-        "Line 7 of PATH has '16.11.2026' in the column 'since', where the model knows times.",
+        "Line 7 of PATH has '16.11.2026' in the column 'since', where the model expects times.",
     ),
     "bad number behind newlines.csv": (
         as_csv(with_cell("age", "old").assign(note="two\nlines")),
-        "Line 12 of PATH has 'old' in the column 'age', where the model knows numbers.",
+        "Line 12 of PATH has 'old' in the column 'age', where the model expects numbers.",
     ),
     "bad number.parquet": (
         as_parquet(with_cell("age", "old").astype({"age": str})),
-        "Row 5 of PATH has 'old' in the column 'age', where the model knows numbers.",
+        "Row 5 of PATH has 'old' in the column 'age', where the model expects numbers.",
     ),
     "bad number in a folder": (
         halves(with_cell("age", "old")[5:].astype({"age": str}), ROWS.astype({"age": str})),
-        "Row 0 of PATH/b.parquet has 'old' in the column 'age', where the model knows numbers.",
+        "Row 0 of PATH/b.parquet has 'old' in the column 'age', where the model expects numbers.",
     ),
     "times for numbers.parquet": (
         as_parquet(ROWS.assign(age=ROWS["since"])),
-        "Column 'age' of PATH holds times where the model knows numbers.",
+        "Column 'age' of PATH holds times where the model expects numbers.",
     ),
     "lists.parquet": (
         as_parquet(ROWS.assign(age=[[1]] * N_ROWS)),

@@ -70,10 +70,10 @@ def test_training_rows_and_novel_rows_are_counted_and_never_trusted(run, write, 
     assert scores["accepted"][160:].any()
     assert found["n_known"] == 100
     assert found["n_novel"] == scores["novel"].sum() > 36  # a tenth of the rows
-    assert ", for rows like those of fit." in words
-    assert f"{found['n_novel']} are novel (unlike those of fit), and 100 are rows that" in words
+    assert ", for rows like the training rows." in words
+    assert f"{found['n_novel']} are novel (unlike the training rows), and 100 are among" in words
     few = write(make_table(200, 2, classes=True).to_csv(index=False), "few.csv")
-    assert "like those of fit." not in run("score", model, few, "--out", out).out
+    assert "like the training rows." not in run("score", model, few, "--out", out).out
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ def test_what_cannot_be_judged_gets_a_sentence(error_estimator):
     ):
         error_estimator.judge({"visits": 1, "member": True})
     with pytest.raises(
-        ValueError, match=r"^Column 'visits' holds strings where the model knows numbers\.$"
+        ValueError, match=r"^Column 'visits' holds strings where the model expects numbers\.$"
     ):
         error_estimator.judge({**good, "visits": "many"})
     X = TABLE[["visits", "member"]].to_numpy(dtype=float)

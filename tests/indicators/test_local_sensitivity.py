@@ -418,7 +418,7 @@ def test_wrong_parameters_get_one_sentence(indicator, error, sentence):
 def test_several_targets_and_no_rows_get_one_sentence():
     X, y = two_classes()
     both = np.column_stack([y, 1 - y])
-    with pytest.raises(ValueError, match="estimator predicts 2 targets a row: it may predict one"):
+    with pytest.raises(ValueError, match="estimator predicts 2 targets a row: it must predict one"):
         LocalSensitivity(RandomForestRegressor(5), n_neighbors=2).fit(X, both).transform(X)
     with pytest.raises(TypeError, match="estimator predicts several targets a row"):
         LocalSensitivity(RandomForestClassifier(5)).fit(X, both)

@@ -319,7 +319,7 @@ OUT = "row,label,kind,person,time,seconds,strategy,error\n"
 def test_a_file_that_is_not_this_database_s_is_not_replaced(folder, refused, content):
     (folder / "labels.csv").write_text(content)
     sentence = refused(*BASIC, new=("pool.labels.db",))
-    assert "labels.csv is there already, with lines that pool.labels.db does not have" in sentence
+    assert "labels.csv already exists, with lines that pool.labels.db does not have" in sentence
 
 
 @pytest.mark.usefixtures("does_not_learn")

@@ -103,7 +103,7 @@ def test_gaps_and_new_categories_are_differences(framed):
 def test_a_text_for_a_number_gets_one_sentence(framed):
     sure, X = framed
     with pytest.raises(
-        ValueError, match="Column 'size' holds strings where the model knows numbers"
+        ValueError, match="Column 'size' holds strings where the model expects numbers"
     ):
         compare_rows(sure, X.assign(size="large"))
 

@@ -62,7 +62,7 @@ def test_a_cell_that_does_not_fit_is_named_with_its_line(refusal, rows, tmp_path
     table.loc[17, "age"] = "old"
     table.to_csv(tmp_path / "t.csv", index=False)
     assert refusal(tmp_path / "t.csv", rows_per_part=10) == (
-        "Line 36 of FOLDER/t.csv has 'old' in the column 'age', where the model knows numbers."
+        "Line 36 of FOLDER/t.csv has 'old' in the column 'age', where the model expects numbers."
     )
     assert len(pd.read_parquet(tmp_path / "out")) == 10
 

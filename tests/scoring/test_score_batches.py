@@ -156,7 +156,8 @@ def test_what_is_wrong_is_told_in_one_sentence(classifier, rows):
         score_batches(LogisticRegression(), [])
     texts = rows.assign(age=["31", " 4 ", "", "old", *["5"] * 296])
     with pytest.raises(
-        ValueError, match=r"^Row 3 has 'old' in the column 'age', where the model knows numbers\.$"
+        ValueError,
+        match=r"^Row 3 has 'old' in the column 'age', where the model expects numbers\.$",
     ):
         scored(classifier, [pa.RecordBatch.from_pandas(texts)])
 

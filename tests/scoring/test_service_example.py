@@ -65,7 +65,7 @@ def test_the_answers_are_those_of_the_error_estimator(served):
     ("row", "sentence"),
     [
         ({"age": 3}, "X lacks 'visits', which the model was fitted on."),
-        ({"age": 3, "visits": "many"}, "Column 'visits' holds strings where the model knows"),
+        ({"age": 3, "visits": "many"}, "Column 'visits' holds strings where the model expects"),
     ],
 )
 def test_a_bad_row_gets_a_sentence(served, row, sentence):

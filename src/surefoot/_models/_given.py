@@ -242,8 +242,8 @@ class GivenOutputs(BaseEstimator):
         about = "a score (no probability) for" if are_scores else "the probability of"
         words = {
             NONE: "Only predicted classes are given, without probabilities",
-            SCORES: f"{columns} are read as scores of the classes, as some are no probabilities",
-            SURENESS: f"{name} is read as how sure the model was of the class that it predicted ({kind})",
+            SCORES: f"{columns} are read as scores of the classes, because some are outside 0 to 1",
+            SURENESS: f"{name} is read as the model's confidence in the class that it predicted ({kind})",
             ONE_CLASS: f"{name} is read as {about} {classes[min(self.about, len(classes) - 1)]!s}",
             PROBABILITIES: f"{columns} are read as the probabilities of {listed(classes)}",
         }[self.meaning]
@@ -428,7 +428,7 @@ def _check_names(table: Any, names: list[str]) -> None:
     """Raise a ValueError for a column that the table lacks, or that has two roles."""
     known = column_names(table) if is_frame(table) else []
     if missing := [name for name in names if name not in known]:
-        raise ValueError(f"X lacks the column {listed(missing)}, which is to have outputs.")
+        raise ValueError(f"X lacks the column {listed(missing)}, which was named for outputs.")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"The column {twice!r} is given twice for outputs.")

@@ -131,8 +131,7 @@ class MixedInput(ModelInput):
         super().__init__(table)
         if not is_frame(table) and table.ndim == 1:
             raise ValueError(
-                "X is a list of texts, and there is nothing between two texts: "
-                "put what vectorises them in a Pipeline around the model."
+                "X is a list of texts: pass a Pipeline of a vectorizer, such as TfidfVectorizer(), and the model."
             )
         names, columns = column_names(table), split_columns(table)
         self.nbytes_per_sample = 128 * len(names)  # frames hold objects, and there are two ends

@@ -370,7 +370,7 @@ class Outputs:
             return values[:, None] - self.cut
         if self.classes is None:
             raise ValueError(
-                f"estimator predicts {values.shape[1]} targets a row: it may predict one."
+                f"estimator predicts {values.shape[1]} targets a row: it must predict one."
             )
         if values.shape[1] != len(self.classes):
             raise ValueError(
@@ -445,9 +445,9 @@ def _choose_method(model: Any, response: str) -> str:
             f"estimator={model!r} is no classifier or regressor of scikit-learn's kind."
         )
     if isinstance(model.classes_, list):
-        raise TypeError("estimator predicts several targets a row: it may predict one.")
+        raise TypeError("estimator predicts several targets a row: it must predict one.")
     if len(model.classes_) < 2:
-        raise ValueError("estimator knows one class only: there is no other to be ahead of.")
+        raise ValueError("estimator was fitted on one class only: there must be two or more.")
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
     if type(model).__name__ in MOST_PROBABLE:  # one call serves both
         wanted = wanted[::-1]

@@ -447,7 +447,7 @@ def matches(strings: Any, pattern: str, *, each: bool = False) -> bool:
 def parse(strings: Any, kind: str, expected: str) -> Any:
     """Column of numbers, booleans or times from strings; `RowError` for a cell that is none, and is not missing.
 
-    `expected` ends the sentence of the error: "in the column 'age', where the model knows numbers."
+    `expected` ends the sentence of the error: "in the column 'age', where the model expects numbers."
     """
     cells = without_missing(pc.utf8_trim_whitespace(strings))
     has_hexadecimals = kind in "iu" and matches(cells, HEXADECIMAL)
@@ -969,7 +969,7 @@ def model_columns(model: Any, names: Sequence[str], table: str | None = None) ->
 
 
 def check_kinds(table: Any, names: Sequence[str], form: Form) -> None:
-    """Raise an error for columns that no model takes, and for times where the model knows numbers."""
+    """Raise an error for columns that no model takes, and for times where the model expects numbers."""
     kinds = kinds_in_fit(form, names)
     for field in table.schema(names, "which the model was fitted on"):
         words = kind_in_words(field.type)
@@ -979,7 +979,7 @@ def check_kinds(table: Any, names: Sequence[str], form: Form) -> None:
             )
         if words == "times" and kinds.get(field.name, "O") in "biuf":
             raise TableFileError(
-                f"Column {field.name!r} of {table.path} holds times where the model knows numbers."
+                f"Column {field.name!r} of {table.path} holds times where the model expects numbers."
             )
 
 
@@ -988,7 +988,7 @@ def as_kind(column: Any, kind: str, name: str) -> Any:
     column = plain(column)
     words = kind_in_words(column.type)
     if words == "strings" and kind in EXPECTED:
-        known = f"where the model knows {EXPECTED[kind]}"
+        known = f"where the model expects {EXPECTED[kind]}"
         return parse(column, kind, f"in the column {name!r}, {known}.")
     if kind == "M" and (words == "no values" or pa.types.is_date(column.type)):
         return column.cast(pa.timestamp("us"))

@@ -25,7 +25,7 @@ class RowError(ValueError):
     Parameters
     ----------
     fault : str
-        Sentence without its subject: "has 'old' in the column 'age', where the model knows numbers."
+        Sentence without its subject: "has 'old' in the column 'age', where the model expects numbers."
     row : int
         Position of the row.
     """
@@ -399,7 +399,9 @@ def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"Column {name!r} holds strings where the model knows numbers.") from error
+        raise ValueError(
+            f"Column {name!r} holds strings where the model expects numbers."
+        ) from error
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
@@ -479,7 +481,7 @@ def in_kind(name: str, values: list[Any], form: Mapping[str, Any]) -> Any:
         numbers = as_floats(np.array(values, dtype=object))
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"Column {name!r} holds strings where the model knows {'times' if kind == 'M' else 'numbers'}."
+            f"Column {name!r} holds strings where the model expects {'times' if kind == 'M' else 'numbers'}."
         ) from error
     is_whole_number = kind in WHOLE and np.isfinite(numbers).all()
     return numbers.astype({"b": bool}.get(kind, np.int64)) if is_whole_number else numbers

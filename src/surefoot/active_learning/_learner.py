@@ -114,7 +114,7 @@ class StoppingRule:
         if self.should_stop:
             return f"Stop: {changes}, and the accuracy on these rows by no more."
         if n_changed / n_rows <= self.tolerance:
-            return f"Go on: {changes}, but so few rows prove nothing."
+            return f"Go on: {changes}, but these are too few rows to be sure."
         return f"Go on: {changes}; {self.tolerance:.0%} or fewer would be a reason to stop."
 
 

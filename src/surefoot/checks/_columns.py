@@ -326,7 +326,7 @@ def find_identifiers(columns: list[CodedColumn]) -> Finding | None:
     follows = [column.follows_rows for column in identifiers]
     sentence = (
         f"{quoted(names)} {'has' if len(names) == 1 else 'have'} another value in every row: "
-        "an identifier describes no row."
+        "an identifier does not describe the row."
     )
     counting = [name for name, is_counting in zip(names, follows, strict=True) if is_counting]
     if counting:

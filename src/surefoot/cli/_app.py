@@ -28,7 +28,7 @@ for command in (report, fit, score, label, audit, watch):
 def run(arguments: list[str] | None = None) -> Any:
     """Run a command; exit code for a user's mistake, which is printed as one sentence."""
     # skrub makes a folder for data sets when it is imported, in the home that a service may not have. No command
-    # uses it: one that is there already serves as well.
+    # uses it: one that already exists serves as well.
     os.environ.setdefault("SKB_DATA_DIRECTORY", str(Path(__file__).parent))
     try:
         with stoppable(), plain_warnings(), checked_output():

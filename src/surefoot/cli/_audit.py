@@ -128,7 +128,7 @@ def draw(
     check_output(out, ".csv")
     check_outputs([out], [model, data])
     if out.exists():
-        raise Mistake(f"{out} is there already, perhaps with answers: name another file.")
+        raise Mistake(f"{out} already exists, perhaps with answers: name another file.")
     n_labels = N_LABELS if n_labels is None else n_labels
     rows = audited_rows(model, data)
     drawn, code = drawn_from(rows, n_labels, tolerance, random_state)
@@ -341,7 +341,7 @@ def audit_in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
         lines.append(f"{promise} is kept; the probability that this is wrong is at most {rate}.")
     else:
         lines.append(
-            f"Whether the promise of at most {shown.format(summary['fail_above'])} is kept is open: more labels may "
-            "decide."
+            f"These labels do not decide whether the promise of at most {shown.format(summary['fail_above'])} is kept: "
+            "more of them may."
         )
     return "\n".join(lines)

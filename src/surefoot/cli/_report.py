@@ -183,12 +183,12 @@ def report(
 
 
 def check_is_own(page: Path) -> None:
-    """Raise a `Mistake` if a page is there already, and surefoot has not written it."""
+    """Raise a `Mistake` if a page already exists, and surefoot has not written it."""
     if page.is_file() and page.stat().st_size:
         with page.open("rb") as file:
             if MARK not in file.read(LONGEST_HEAD):
                 raise Mistake(
-                    f"{page} is there already, and is no page of surefoot: name another file, or pass --overwrite."
+                    f"{page} already exists, and surefoot has not written it: name another file, or pass --overwrite."
                 )
 
 

@@ -30,7 +30,7 @@ from surefoot.cli._console import (
     working,
 )
 
-# Share of novel rows from which on the promise is stated for rows like those of fit.
+# Share of novel rows from which on the promise is stated for rows like the training rows.
 MANY_NOVEL = 0.1
 
 AGAIN = "Finished parts stay, and the same command resumes after them."
@@ -178,10 +178,10 @@ def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) 
     limits = f"{promise.describe(unit)['short']} cannot be promised with {confidence} confidence"
     if promise.kept:
         limits = promise.in_words(unit)
-        limits += ", for rows like those of fit" if n_novel > MANY_NOVEL * n_rows else ""
-    never = f"{n_novel:,} {'is' if n_novel == 1 else 'are'} novel (unlike those of fit)"
+        limits += ", for rows like the training rows" if n_novel > MANY_NOVEL * n_rows else ""
+    never = f"{n_novel:,} {'is' if n_novel == 1 else 'are'} novel (unlike the training rows)"
     if n_known:
-        never += f", and {n_known:,} {'was' if n_known == 1 else 'were'} among those of fit"
+        never += f", and {n_known:,} {'is' if n_known == 1 else 'are'} among the training rows"
     never += ": none of these is trusted." if n_novel + n_known else "."
     lines = [
         f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}. {never}",

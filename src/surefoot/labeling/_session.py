@@ -148,7 +148,7 @@ class Session:
         return n_labels, None if lease is None else self._item(lease)
 
     def add_class(self, label: str) -> list[str]:
-        """Classes after one more was added; nothing changes if it is there already."""
+        """Classes after one more was added; nothing changes if it already exists."""
         label = label.strip()
         if not self.allow_new_classes:
             raise RefusedRequest(403, "New classes are not allowed here.")
@@ -246,7 +246,7 @@ class Session:
             if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
                 raise RefusedRequest(
                     409,
-                    f"{self.out} is there already, with lines that {self.store.path} does not have: move it away, or "
+                    f"{self.out} already exists, with lines that {self.store.path} does not have: move it away, or "
                     "name another file.",
                 )
 
