@@ -50,16 +50,16 @@ demo: .venv/demo  ## the report on an example that comes with surefoot
 	$(BIN)/surefoot report --out surefoot-report.html
 
 test: .venv/dev  ## what a user relies on, docstring examples included
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 -m 'not slow'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'not slow'
 
 test-all: .venv/dev  ## everything: experiments, kills and fuzzing too
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 mlflow: .venv-mlflow/installed  ## the tests against a real MLflow, in an environment of their own
 	OMP_NUM_THREADS=1 MLFLOW_DISABLE_TELEMETRY=true .venv-mlflow/bin/python -m pytest tests/integrations src/surefoot/integrations
 
 coverage: .venv/coverage  ## the suite again, slower: which lines no test runs, in build/coverage
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report term --cov-report html
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term --cov-report html
 
 boosters: .venv-boosters/done  ## LightGBM, XGBoost and CatBoost, in an environment of their own
 	OMP_NUM_THREADS=1 .venv-boosters/bin/python -m pytest tests/boosters

@@ -4,10 +4,11 @@ Run as `python benchmarks/labels_only.py`; it needs Reuters-21578 in $SUREFOOT_D
 learned from 60 stories stands for the language model: it says a topic and no probability. Stories of one of the ten
 largest topics are reduced to 100 numbers (TF-IDF, singular value decomposition). Thirty times, 500 stories
 drawn at random have a human label. All other stories measure the risk of the accepted labels, and AUGRC. The rival is a
-logistic regression fitted to the same human labels, which doubts a label by the probability of all other topics.
+logistic regression fitted to the same human labels, which doubts a label by the probability of all other topics. With
+`--labellers 10`, the draws are spread over ten such classifiers, of 60 other stories each.
 """
 
-import sys
+import argparse
 
 import numpy as np
 from sklearn.base import clone
@@ -32,8 +33,8 @@ RIVALS = (
 )
 
 
-def stories():
-    """Vectors of 100 numbers, true topics, and topics of the weak classifier."""
+def stories(n_labellers):
+    """Vectors of 100 numbers, true topics and topics of a weak classifier, for each of the weak classifiers."""
     whole = fetch_reuters21578("largest")
     texts = np.concatenate([whole.X_train, whole.X_test])
     topics = np.concatenate([whole.y_train, whole.y_test])
@@ -42,40 +43,30 @@ def stories():
     weights = TfidfVectorizer(sublinear_tf=True, min_df=3, stop_words="english").fit_transform(
         texts
     )
-    learned = np.random.RandomState(0).permutation(len(truth))[:N_WEAK]
-    weak = MultinomialNB(alpha=0.1).fit(weights[learned], truth[learned])
     vectors = TruncatedSVD(100, random_state=0).fit_transform(weights)
-    rest = np.setdiff1d(np.arange(len(truth)), learned)
-    return vectors[rest], truth[rest], weak.predict(weights[rest])
+    for seed in range(n_labellers):
+        learned = np.random.RandomState(seed).permutation(len(truth))[:N_WEAK]
+        weak = MultinomialNB(alpha=0.1).fit(weights[learned], truth[learned])
+        rest = np.setdiff1d(np.arange(len(truth)), learned)
+        yield vectors[rest], truth[rest], weak.predict(weights[rest])
 
 
-def main(n_draws):
+def main(n_draws, n_labellers):
     """Print the risk of the accepted labels and the AUGRC of each draw."""
-    X, truth, said = stories()
-    print(f"{len(truth):,} labels, {100 * np.mean(truth != said):.1f} % wrong.", flush=True)
     ratios, broken, kept = [], 0, []
-    for draw in range(n_draws):
-        order = np.random.RandomState(draw).permutation(len(truth))
-        human, rest = order[:N_HUMAN], order[N_HUMAN:]
-        error_estimator = assess_predictions(X[human], truth[human], said[human], random_state=0)
-        error = error_estimator.predict_error(X[rest], said[rest])
-        promise = Promise.from_held_out(error_estimator.held_out_, MAX_RISK)
-        accepted = promise.accepted(error)
-        wrong = (truth[rest] != said[rest]).astype(float)
-        risk = wrong[accepted].mean() if accepted.any() else 0.0
-        own = augrc_loss(wrong, error)
-        ratios.append(
-            [
-                own / augrc_loss(wrong, doubts(rival, X, truth, said, human, rest))
-                for rival in RIVALS
-            ]
-        )
-        broken += risk > MAX_RISK
-        kept.append(accepted.mean())
-        print(
-            f"{draw:>3} kept {kept[-1]:.2f} risk {risk:.3f} AUGRC ratios {np.round(ratios[-1], 3)}",
-            flush=True,
-        )
+    for number, (X, truth, said) in enumerate(stories(n_labellers)):
+        print(f"{len(truth):,} labels, {100 * np.mean(truth != said):.1f} % wrong.", flush=True)
+        for draw in range(number, n_draws, n_labellers):
+            order = np.random.RandomState(draw).permutation(len(truth))
+            accepted, wrong, ratio = judge_draw(X, truth, said, order[:N_HUMAN], order[N_HUMAN:])
+            risk = wrong[accepted].mean() if accepted.any() else 0.0
+            ratios.append(ratio)
+            broken += risk > MAX_RISK
+            kept.append(accepted.mean())
+            print(
+                f"{draw:>3} kept {kept[-1]:.2f} risk {risk:.3f} AUGRC ratios {np.round(ratio, 3)}",
+                flush=True,
+            )
     print(
         f"Promise of {MAX_RISK:g} broken in {broken} of {n_draws}; kept {np.mean(kept):.0%} of the labels."
     )
@@ -84,6 +75,17 @@ def main(n_draws):
         print(
             f"AUGRC over that of {type(rival).__name__}: geometric mean {each[0]:.3f}, worst {each[1]:.3f}."
         )
+
+
+def judge_draw(X, truth, said, human, rest):
+    """Accepted labels and wrong labels of the other stories, and AUGRC over that of each rival."""
+    error_estimator = assess_predictions(X[human], truth[human], said[human], random_state=0)
+    error = error_estimator.predict_error(X[rest], said[rest])
+    promise = Promise.from_held_out(error_estimator.held_out_, MAX_RISK)
+    wrong = (truth[rest] != said[rest]).astype(float)
+    own = augrc_loss(wrong, error)
+    rivals = [augrc_loss(wrong, doubts(each, X, truth, said, human, rest)) for each in RIVALS]
+    return promise.accepted(error), wrong, [own / rival for rival in rivals]
 
 
 def doubts(rival, X, truth, said, human, rest):
@@ -96,4 +98,8 @@ def doubts(rival, X, truth, said, human, rest):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 30)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("n_draws", nargs="?", type=int, default=30)
+    parser.add_argument("--labellers", type=int, default=1)
+    options = parser.parse_args()
+    main(options.n_draws, options.labellers)

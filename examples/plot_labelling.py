@@ -14,13 +14,19 @@ from urllib.request import Request, urlopen
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from surefoot.labeling import serve
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 names = ["Barolo", "Grignolino", "Barbera"]
 folder = tempfile.TemporaryDirectory()
-page = serve(X, "grape", classes=names, name="wine", db=Path(folder.name) / "wine.db")
+model = make_pipeline(StandardScaler(), LogisticRegression())
+page = serve(
+    X, "grape", classes=names, name="wine", estimator=model, db=Path(folder.name) / "wine.db"
+)
 
 # %%
 # The page listens on this machine only. The address has the token that every request needs.

@@ -167,6 +167,17 @@ class Step(NamedTuple):
     by_topic: bool
 
 
+def steps_of(n_scores: int, n_columns: int, n_topics: int) -> list[Step]:
+    """Steps from the score of the start to all scores, then to all columns; the last is taken topic by topic."""
+    scores, everything = range(n_scores), range(n_columns)
+    steps = [Step(scores, by_topic=False)]
+    if n_topics > 1:
+        steps.append(Step(scores, by_topic=True))
+    if n_columns > n_scores:
+        steps.append(Step(everything, by_topic=n_topics > 1))
+    return steps
+
+
 class LogOddsLine(BaseEstimator):
     """Log-odds of one topic: an intercept and a weighted sum of columns, clipped to the range that was learned from."""
 

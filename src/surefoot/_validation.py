@@ -3,7 +3,7 @@
 The values of a row are checked by the model itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, isnan, log2
 from numbers import Integral, Real
 from typing import Any
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import as_table, in_form
 from surefoot._typing import Floats, Ints
+from surefoot._words import listed
 
 # Up to so many different numbers may be classes, however few rows there are.
 MANY_VALUES = 20
@@ -47,6 +48,26 @@ def check_number(value: Any, name: str, **bounds: Any) -> float:
 def check_share(value: Any, name: str) -> None:
     """Raise one sentence unless `value` is a number above 0 and below 1."""
     check_number(value, name, min_val=0, max_val=1, include_boundaries="neither")
+
+
+def risks_by_class(max_risk: Any) -> dict[Any, float]:
+    """Limits by class, with None for all answered rows; a number is the limit for all rows."""
+    return dict(max_risk) if isinstance(max_risk, Mapping) else {None: max_risk}
+
+
+def check_class_risks(max_risk: Any, classes: Any = None, most: float = np.inf) -> dict[Any, float]:
+    """Limits by class; raise an error for one that is no number above 0 and below `most`, or of an unknown class."""
+    risks = risks_by_class(max_risk)
+    known = None if classes is None else np.asarray(classes).tolist()
+    unknown = [label for label in risks if known is not None and label not in {None, *known}]
+    if unknown:
+        those = f"the classes are {listed(known)}" if known else "a regressor has no classes"
+        raise ValueError(f"max_risk limits the risk of {listed(unknown)}, and {those}.")
+    bounds = {"min_val": 0, "max_val": most, "include_boundaries": "neither"}
+    return {
+        label: check_number(risk, "max_risk" if label is None else f"max_risk[{label!r}]", **bounds)
+        for label, risk in risks.items()
+    }
 
 
 def check_option(value: Any, name: str, options: Sequence[str], other: str = "") -> None:

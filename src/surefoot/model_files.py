@@ -12,8 +12,10 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator, MutableMapping
+from functools import cache, partial
+from importlib import import_module
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,16 +28,20 @@ from skops.io import dumps, get_untrusted_types, loads
 from surefoot._files import FileError, write_whole
 from surefoot._models import (
     ENDINGS,
+    TITLES,
+    ModelInput,
     Refusal,
     estimator_name,
     estimator_state,
     estimator_type,
+    is_native,
     model_of_file,
     native_file,
     read_native,
     try_files,
 )
 from surefoot._parallel import free_memory
+from surefoot._tables import as_objects, is_frame, split_columns
 from surefoot._words import listed, reason
 
 __all__ = ["IS_PICKLE", "ModelFileError", "load", "model_content", "packages_of", "save"]
@@ -102,7 +108,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
-            *("GivenInput", "GivenOutputs", "MixedInput", "MixedVectorizer", "ModelInput"),
+            *("GivenOutputs", "MixedInput", "MixedVectorizer", "ModelInput"),
             *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
             "VotingTrees",
         ),
@@ -142,10 +148,8 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
     "TupleNode": {
         "surefoot._kernels": ("Forest", "Stored"),
-        "surefoot._models": ("FrameParts",),
         "surefoot.model_files": ("Stored",),
     },
-    "TypeNode": {"pandas": ("DataFrame",), "pandas.core.frame": ("DataFrame",)},
 }
 LOADER_OF = {
     f"{module}.{name}": loader
@@ -162,17 +166,12 @@ LOADER_OF |= {
 
 # Ways to store what skops itself trusts. Not here: what calls something with stored arguments, and sparse matrices,
 # which are archives within the archive.
-SEQUENCES = {"ListNode", "NdArrayNode", "SetNode", "TupleNode"}
-PASSIVE = {*TRUSTED, *SEQUENCES, "BytearrayNode", "BytesNode", "JsonNode", "LossNode"} | {
-    *("MaskedArrayNode", "RandomGeneratorNode", "RandomStateNode", "SliceNode"),
+PASSIVE = {
+    *(*TRUSTED, "BytearrayNode", "BytesNode", "JsonNode", "ListNode", "LossNode"),
+    *("MaskedArrayNode", "NdArrayNode", "RandomGeneratorNode", "RandomStateNode", "SetNode"),
+    *("SliceNode", "TypeNode"),
 }
 OLDEST_PROTOCOL = 2
-
-# Compiled objects, whose state is a tuple; that of others is a dict, whose keys are their attributes.
-TUPLE_STATES = (
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.neighbors._kd_tree.KDTree",
-)
 
 # Bytes that are unpacked without a further look; how many times as large as the file more may be (models reach 200,
 # a bomb 1,000); and how many times what is unpacked is in memory while it is loaded.
@@ -259,7 +258,7 @@ def save(error_estimator: Any, path: str | Path) -> None:
         content = _packed(stored)
         _check_model(error_estimator)
         _trusted_types(*_unpacked(content))
-        _checked_states(stored.text)
+        _check_settings(error_estimator, limit=False)
     except Refusal as error:
         why = str(error).removeprefix("is not loaded: ")
         raise ModelFileError(
@@ -319,8 +318,9 @@ def load(path: str | Path) -> Any:
             f"{path} is not loaded: it is nested too deeply, or too large for the memory."
         ) from error
     except Exception as error:
+        title = TITLES.get(library or "", "skops")
         raise ModelFileError(
-            f"{path} is a broken skops file, or was saved by other versions."
+            f"{path} is a broken {title} file, or was saved by other versions."
         ) from error
 
 
@@ -335,10 +335,11 @@ def packages_of(model: Any) -> list[str]:
 
 
 def _model_of(content: bytes) -> Any:
-    """Model in the contents of a file, of which nothing is made before it is checked."""
+    """Model in the contents of a file, of which only trusted types are made, and nothing is called."""
     unpacked, refused = _unpacked(content)
     loaded = loads(unpacked, trusted=_trusted_types(unpacked, refused))
-    model = _restored(loaded if isinstance(loaded, Stored) else Writer().store(loaded))
+    model = _restored(loaded) if isinstance(loaded, Stored) else loaded
+    _check_settings(model, limit=True)
     _check_model(model)
     return model
 
@@ -375,7 +376,7 @@ def _unpacked(content: bytes) -> tuple[bytes, set[str]]:
                 schema = json.loads(raw)
                 if schema["protocol"] < OLDEST_PROTOCOL:
                     raise ValueError("The file has nodes that skops has replaced for their faults.")
-                _check_settings(_code_of_state(schema, refused), {}, sets=True)
+                _check_names(schema, refused)
                 raw = json.dumps(schema).encode()
             plain.writestr(name, raw)
     return unpacked.getvalue(), refused
@@ -407,68 +408,78 @@ def _why_untrusted(types: list[str]) -> str:
     )
 
 
-def _code_of_state(state: Any, refused: set[str]) -> Any:
-    """Code, as `Writer` makes it, of what skops would make of a description; what it may not make goes to `refused`."""
-    if isinstance(state, list):
-        return [_code_of_state(part, refused) for part in state if isinstance(part, (dict, list))]
-    loader, content = state.get("__loader__"), state.get("content")
-    name = "" if loader is None else _checked_name(state, loader, refused)
-    if loader == "JsonNode":
-        return json.loads(
-            content, object_hook=lambda items: {"dict": [[*map(list, items.items())]]}
-        )
-    if loader == "DictNode":
-        if {key["__loader__"] for key in state["key_types"]["content"]} - {"TypeNode"}:
-            raise ValueError("skops would call what makes these keys.")
-        _code_of_state(state["key_types"], refused)
-        return {"dict": [[[key, _code_of_state(part, refused)] for key, part in content.items()]]}
-    if loader == "ObjectNode" and name not in TUPLE_STATES:
-        attributes = _code_of_state(content or [], refused)
-        return {"object": dict(attributes["dict"][0]) if attributes else {}}
-    if loader in SEQUENCES and state.get("type") != "numpy":
-        return _code_of_state(content, refused)
-    return {"other": _code_of_state(list(state.values()), refused)}
-
-
-def _checked_name(state: dict[str, Any], loader: str, refused: set[str]) -> str:
-    """Name of the type in a description, from which the number of the object is taken.
+def _check_names(state: Any, refused: set[str]) -> None:
+    """Add what skops may not make of a description to `refused`, and take the numbers of objects out of it.
 
     For skops, an object is the one that was described earlier under the same number, whatever it was.
     """
-    state.pop("__id__", None)
-    name = f"{state['__module__']}.{state['__class__']}"
-    if loader not in PASSIVE or LOADER_OF.get(name, loader) != loader:
-        refused.add(name)
-    return name
+    waiting = [state]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, dict):
+            waiting += part if isinstance(part, list) else []
+            continue
+        waiting += part.values()
+        if (loader := part.get("__loader__")) is None:
+            continue
+        part.pop("__id__", None)
+        name = f"{part['__module__']}.{part['__class__']}"
+        if loader not in PASSIVE or LOADER_OF.get(name, loader) != loader:
+            refused.add(name)
+        if loader == "DictNode" and any(
+            key["__loader__"] != "TypeNode" for key in part["key_types"]["content"]
+        ):
+            raise ValueError("skops would call what makes these keys.")
 
 
-def _check_settings(root: Any, states: dict[int, Any], sets: bool) -> None:
-    """Refuse a code by which files would be opened, and limit the processes that it would start.
+def _check_settings(model: Any, *, limit: bool) -> None:
+    """Refuse a model that would open files; if asked, limit the processes that it would start.
 
-    Settings are attributes of objects and, if `sets`, keys of dicts within, which a search would set. In attributes
+    Settings are attributes of objects and, within settings, keys of dicts, which a search would set. In attributes
     that `fit` made, keys are words and columns.
     """
     seen: set[tuple[int, str, bool]] = set()
-    waiting: list[tuple[Any, str, bool]] = [(root, "", sets)]
+    waiting: list[tuple[Any, str, bool]] = [(model, "", False)]
     while waiting:
-        code, name, sets = waiting.pop()
-        what, content = next(iter(code.items())) if isinstance(code, dict) else ("", code)
-        if _opens_files(name, what, content):
+        value, name, sets = waiting.pop()
+        if _opens_files(name, value):
             raise Refusal(f"is not loaded: its setting {name!r} would have it open other files")
-        parts: list[tuple[Any, str, bool]] = []
-        if what == "object":
-            attributes = content if isinstance(content, dict) else states[content]
-            if (place := (id(attributes), name, sets)) not in seen:
-                seen.add(place)
-                attributes.update((key, _limited(key, attributes[key])) for key in attributes)
-                parts = [_attribute(key, part, name, sets) for key, part in attributes.items()]
-        elif what == "dict" and name not in GUARDED:
-            parts = [(part, _setting(key) if sets else "", sets) for key, part in content[0]]
-        elif isinstance(content, list):
-            content[:] = [_limited(name, part) for part in content]
-            inner = content[-1:] if what in MAKERS else content
-            parts = [(part, name, sets) for part in inner]
-        waiting.extend(part for part in parts if _is_guarded(part[1]) or type(part[0]) not in PLAIN)
+        if (place := (id(value), name, sets)) not in seen:
+            seen.add(place)
+            parts = _parts(value, name, sets, limit)
+            waiting += [
+                part for part in parts if _is_guarded(part[1]) or type(part[0]) not in PLAIN
+            ]
+
+
+def _parts(value: Any, name: str, sets: bool, limit: bool) -> Iterator[tuple[Any, str, bool]]:
+    """Values within a value, the name of the setting that each belongs to, and whether keys within are settings."""
+    if isinstance(value, MutableMapping):
+        for key, part in [*value.items()]:
+            inner = _setting(key) if sets else ""
+            if limit and inner in PROCESSES and isinstance(part, (list, tuple)):
+                value[key] = _limited(part)
+            yield part, name if name in GUARDED else inner, sets
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from ((part, name, sets) for part in value)
+    elif isinstance(value, np.ndarray) and value.dtype.kind not in "biufcmM":
+        yield from ((part, name, sets) for part in np.asarray(value).ravel().tolist())
+    elif isinstance(value, partial):
+        yield from ((part, "", True) for part in (value.func, value.args, value.keywords))
+    elif hasattr(value, "__dict__") and not (isinstance(value, type) or is_native(value)):
+        for key, part in [*vars(value).items()]:
+            if limit and key in PROCESSES:
+                setattr(value, key, _limited(part))
+            # LightGBM and CatBoost keep some settings under these names.
+            is_setting = key == key.strip("_") or key in ("_other_params", "_init_params")
+            yield part, "" if isinstance(part, ModelInput) else _setting(key), is_setting
+
+
+def _limited(value: Any) -> Any:
+    """The value, or the number of processors if it is a greater number of processes; also in a list of them."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_limited, value))
+    return min(value, os.cpu_count() or 1) if isinstance(value, Integral) else value
 
 
 @cache
@@ -476,38 +487,18 @@ def _is_guarded(name: str) -> bool:
     return name in GUARDED or FILE_SETTING.fullmatch(name) is not None
 
 
-def _opens_files(name: str, what: str, content: Any) -> bool:
+def _opens_files(name: str, value: Any) -> bool:
     """Whether the value of a guarded setting is a text that is not allowed, or cannot be looked at."""
-    if name not in GUARDED:
-        return isinstance(content, str) and _is_guarded(name)
-    if isinstance(content, str):
-        return content not in GUARDED[name]
-    return what not in ("", "array", "dict", "scalar", "tuple")
-
-
-def _attribute(key: str, part: Any, name: str, sets: bool) -> tuple[Any, str, bool]:
-    """Value of an attribute, the name of the setting that it is, and whether keys within are settings."""
-    if key == "data":  # what a dict of another type holds
-        return part, name, sets
-    is_object = isinstance(part, dict) and "object" in part  # the input of an index of neighbours
-    is_setting = (
-        key == key.strip("_") or key == "_other_params"
-    )  # LightGBM keeps some of them there
-    return part, "" if key == "input" and is_object else _setting(key), is_setting
+    if isinstance(value, str):
+        return value not in GUARDED.get(name, ()) and _is_guarded(name)
+    return name in GUARDED and not isinstance(
+        value, (*PLAIN, MutableMapping, list, tuple, np.ndarray, np.generic)
+    )
 
 
 def _setting(key: Any) -> str:
     """Name of a setting, which for an inner estimator follows two underscores; empty for a key that is no text."""
-    text = key["scalar"][1] if isinstance(key, dict) and "scalar" in key else key
-    if isinstance(text, dict) and "tuple" not in text:
-        raise ValueError("A key cannot be looked at.")
-    return text.rpartition("__")[2] if isinstance(text, str) else ""
-
-
-def _limited(name: str, value: Any) -> Any:
-    """The value, or the number of processors if it is a greater number of processes."""
-    is_number = name in PROCESSES and isinstance(value, int)
-    return min(value, os.cpu_count() or 1) if is_number else value
+    return str(key).rpartition("__")[2] if isinstance(key, str) else ""
 
 
 class Writer:
@@ -566,39 +557,33 @@ class Writer:
                 *("sparse", SPARSE.index(kind), list(value.shape)),
                 [value.data, value.indices, value.indptr],
             )
+        elif hasattr(value, "iloc") and is_frame(value):
+            columns = [_parts_of_column(column) for column in split_columns(value)]
+            parts = "frame", len(value), list(value.columns), columns
         return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None
 
     def _code_of_native(self, value: Any) -> Any:
-        """Code of a booster, or of an estimator of its library, whose type has a name; None for anything else."""
-        if (file := native_file(value)) is not None:
-            return self._native(file)
-        if (name := estimator_name(value)) is None:
+        """Code of a booster or graph, or of the trees of CatBoost; None for anything else."""
+        if (file := native_file(value)) is None:
             return None
-        state, content = estimator_state(value)
-        attributes = {key: self.code(part) for key, part in state.items()}
-        if content is not None:
-            attributes["__model"] = self._native((name[0], content))
-        self.states.append([{"estimator": list(name)}, attributes])
-        return {"object": len(self.states) - 1}
-
-    def _native(self, file: tuple[str, bytes]) -> dict[str, int]:
         self.natives.append(file)
         return {"native": len(self.natives) - 1}
 
     def _code_of_object(self, value: Any) -> Any:
-        """Code of an object that is nothing but its attributes; None for anything else.
+        """Code of an object that is nothing but its attributes, or of a booster's estimator; None for anything else.
 
         That is containers of another type; functions, types and modules, which have a name; and what restores its state
         by itself, for which it may need all of it at once.
         """
-        kind = type(value)
+        kind, name = type(value), estimator_name(value)
         restore = getattr(kind, "__setstate__", BaseEstimator.__setstate__)
         is_simple = restore is BaseEstimator.__setstate__ or kind.__module__.startswith("surefoot.")
         is_more = isinstance(value, (dict, list, set)) or hasattr(value, "__name__")
-        if is_more or not is_simple or not hasattr(value, "__dict__"):
+        if name is None and (is_more or not is_simple or not hasattr(value, "__dict__")):
             return None
-        attributes = {name: self.code(part) for name, part in (value.__getstate__() or {}).items()}
-        self.states.append([self._kind(value), attributes])
+        state = (value.__getstate__() or {}) if name is None else estimator_state(value)
+        attributes = {key: self.code(part) for key, part in state.items()}
+        self.states.append([{"estimator": name} if name else self._kind(value), attributes])
         return {"object": len(self.states) - 1}
 
     def _kind(self, value: Any) -> dict[str, int]:
@@ -622,7 +607,7 @@ def _is_short(values: Any) -> bool:
 
 def _restored(stored: Stored) -> Any:
     """Model from its parts."""
-    states, root = _checked_states(stored.text)
+    states, root = json.loads(stored.text)
     if stored.natives:
         try_files(stored.natives)
     tables: dict[str, list[Any]] = {
@@ -638,14 +623,6 @@ def _restored(stored: Stored) -> Any:
         getattr(made, "__setstate__", vars(made).update)(values)
         tables["object"].append(made)
     return _value(root, tables)
-
-
-def _checked_states(text: bytes) -> tuple[list[Any], Any]:
-    """Attributes of the objects of a model, and the code of the model itself; refused if they would open files."""
-    states, root = json.loads(text)
-    attributes = {number: state for number, (_, state) in enumerate(states)}
-    _check_settings([root, *({"object": number} for number in attributes)], attributes, sets=False)
-    return states, root
 
 
 def _value(code: Any, tables: dict[str, list[Any]]) -> Any:
@@ -666,10 +643,37 @@ def _array(kind: str, shape: list[int], parts: list[Any]) -> Any:
     return values.reshape(shape)
 
 
+def _parts_of_column(column: Any) -> list[Any]:
+    """Name of the type and values of a pandas column; of categories also their column, and whether they are ordered."""
+    if hasattr(column, "cat"):
+        codes, categories = np.asarray(column.cat.codes), column.cat.categories.to_series()
+        return ["category", codes, _parts_of_column(categories), column.cat.ordered]
+    is_plain = isinstance(column.dtype, np.dtype)
+    return [str(column.dtype), column.to_numpy() if is_plain else as_objects(column)]
+
+
+def _column(kind: str, values: Any, *coding: Any) -> Any:
+    """Pandas column of its parts."""
+    pandas = import_module("pandas")  # there was a frame, so there is pandas
+    if not coding:
+        return pandas.Series(values, dtype=kind)
+    categories, ordered = coding
+    return pandas.Series(pandas.Categorical.from_codes(values, _column(*categories), ordered))
+
+
+def _frame(n_rows: int, names: list[Any], columns: list[Any]) -> Any:
+    """Pandas frame of its columns, two of which may have one name, with rows numbered from 0."""
+    by_number = {number: _column(*parts) for number, parts in enumerate(columns)}
+    table = import_module("pandas").DataFrame(by_number, index=range(n_rows))
+    table.columns = names
+    return table
+
+
 MAKERS: dict[str, Callable[..., Any]] = {
     "array": _array,
     "dict": dict,
     "estimator": estimator_type,
+    "frame": _frame,
     "scalar": lambda kind, value: np.dtype(kind).type(value),
     "sparse": lambda place, shape, arrays: SPARSE[place](tuple(arrays), shape=tuple(shape)),
     "tuple": tuple.__new__,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.active_learning._stopping import StoppingRule
+from surefoot.active_learning._learner import StoppingRule
 
 
 def changed(n_changed, n_rows=100):

@@ -93,6 +93,15 @@ def test_too_little_memory(table, run, monkeypatch, estimator):
     assert result.err.splitlines()[-1].endswith(": Unable to allocate 7.28 TiB for an array.")
 
 
+def test_a_fault_of_surefoot_is_not_blamed_on_the_model(table, run, monkeypatch):
+    ours = {"__name__": "surefoot.example"}
+    exec("def fault(*_): return {}['no such key']", ours)  # noqa: S102 - a line of surefoot
+    dump(GaussianNB(), "own.skops")
+    monkeypatch.setattr("surefoot.error_estimation._base.known_rows", ours["fault"])
+    with pytest.raises(KeyError, match="no such key"):
+        run(*commands()["fit"])
+
+
 MODELS_WITHOUT_SCORES = {
     "hard voting": VotingClassifier([("a", GaussianNB()), ("b", DecisionTreeClassifier())]),
     "output code": OutputCodeClassifier(GaussianNB(), random_state=0),

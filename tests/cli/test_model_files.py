@@ -1,6 +1,5 @@
 """Models of every name say the same when they are loaded again; other files are refused."""
 
-import re
 from functools import cache
 from zipfile import ZipFile
 
@@ -54,17 +53,6 @@ def rewritten(path, tmp_path, change):
         for part in stored.namelist():
             archive.writestr(part, change(stored.read(part)))
     return other
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["pandas", "pandas.core.frame"])
-def test_a_frame_may_have_its_name_before_pandas_3_and_since(saved, tmp_path, name):
-    model, path = saved("forest")
-    frame = re.compile(rb'("__class__": "DataFrame",\s*"__module__": )"[a-z.]+"')
-    with ZipFile(path) as stored:
-        assert frame.search(stored.read("schema.json"))
-    renamed = rewritten(path, tmp_path, lambda part: frame.sub(rb'\1"%b"' % name.encode(), part))
-    np.testing.assert_array_equal(load(renamed).predict_error(X), model.predict_error(X))
 
 
 def refusal(path):

@@ -120,6 +120,7 @@ def test_fit_holds_out_later_rows_without_the_column_of_times(run, write, tmp_pa
 
 
 def test_columns_that_later_rows_leave_are_named(run, write, tmp_path, sales):
+    sales = sales[::4]
     data, model = write(sales.to_csv(index=False)), tmp_path / "m.skops"
     options = ["--target", "y", "--estimator", "logistic", "--out", model]
     remarks = run("fit", data, *options).err.splitlines()
@@ -128,7 +129,7 @@ def test_columns_that_later_rows_leave_are_named(run, write, tmp_path, sales):
         "find later rows outside of that range: pass --time COLUMN to test on later rows without this input, or "
         "--drop COLUMN."
     )
-    falling = sales.assign(number=-sales["number"], few=np.repeat([0, 1], 300)).drop(columns="day")
+    falling = sales.assign(number=-sales["number"], few=np.repeat([0, 1], 75)).drop(columns="day")
     falling = write(falling.to_csv(index=False), "falling.csv")
     assert "from 'number' (grows or falls" in run("fit", falling, *options).err
     dropped = run("fit", data, *options, "--drop", "day", "--drop", "number")

@@ -153,7 +153,8 @@ def test_a_page_of_somebody_else_is_not_overwritten_unless_that_is_meant(run, ta
     )
     assert "my thesis" in page.read_text()
     assert run(*report, "--overwrite").code == 0
-    assert run(*report).code == 0  # it is a page of surefoot now
+    # It is a page of surefoot now, and another option is refused.
+    assert run(*report, "--ignore", "it").sentence.startswith("--ignore it is not known")
 
 
 def test_a_full_disk_leaves_the_old_page(run, table, tmp_path):

@@ -6,12 +6,13 @@ from threading import Thread
 
 import dask
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
-from surefoot import IndividualErrorClassifier
+from surefoot import IndividualErrorClassifier, assess_predictions
 from surefoot.abstention import Promise
 from surefoot.cli import main
 from surefoot.scoring import output_schema, score_dask, score_table
@@ -215,3 +216,55 @@ def test_a_run_whose_cluster_is_lost_can_go_on(capsys, monkeypatch, own_cluster,
     assert not score(capsys, files, whole)[0]
     assert contents(scores) == contents(whole)
     assert 0 < len(finished) < len(contents(whole))
+
+
+@pytest.fixture(scope="module")
+def given(sure, rows):
+    """Rows with predictions that were made elsewhere, with probabilities and without, and what was learned of them."""
+    table = rows.assign(said=sure.predict(rows), p_yes=sure.predict_proba(rows)[:, 1])
+    truth = np.where(
+        rows["spent"] + np.random.default_rng(4).normal(size=len(rows)) > 0, "yes", "no"
+    )
+    known = slice(0, 200)
+    return table, {
+        probabilities: assess_predictions(
+            table[known],
+            truth[known],
+            "said",
+            probabilities and {"yes": probabilities},
+            random_state=0,
+        )
+        for probabilities in (None, "p_yes")
+    }
+
+
+@pytest.mark.parametrize("probabilities", [None, "p_yes"])
+def test_a_cluster_judges_given_predictions(probabilities, client, given, tmp_path):
+    table, error_estimators = given
+    error_estimator = error_estimators[probabilities]
+    ddf = dd.from_pandas(table, npartitions=5)
+    scores = client.compute(score_dask(error_estimator, ddf)).result()
+    assert_alike(scores, judged(error_estimator, table))
+    assert (scores["prediction"] == table["said"]).all()
+    table.to_parquet(tmp_path / "rows.parquet", index=False)
+    for where in ("cluster", "alone"):
+        spread = {"client": client} if where == "cluster" else {}
+        score_table(
+            error_estimator,
+            tmp_path / "rows.parquet",
+            tmp_path / where,
+            rows_per_part=150,
+            **spread,
+        )
+    parts = [sorted((tmp_path / where).glob("*.parquet")) for where in ("cluster", "alone")]
+    assert len(parts[0]) == 4
+    for one, other in zip(*parts, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_partition_without_a_prediction_is_an_error_that_names_the_fault(given):
+    table, error_estimators = given
+    lacking = table.assign(said=table["said"].where(table.index != table.index[450]))
+    scores = score_dask(error_estimators[None], dd.from_pandas(lacking, npartitions=5))
+    with pytest.raises(ValueError, match="has no prediction"):
+        scores.compute(scheduler="sync")

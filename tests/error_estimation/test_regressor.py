@@ -19,8 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from surefoot.error_estimation import IndividualErrorRegressor
+from surefoot.error_estimation import IndividualErrorRegressor, assess, assess_predictions
 from surefoot.indicators import NeighborDistance
+from surefoot.report import ReliabilityReport
 from surefoot.resampling import HoldoutSplit
 
 
@@ -295,6 +296,37 @@ def test_bad_input_gets_one_sentence(model, error, sentence):
     X, y, _ = wavy(30)
     with pytest.raises(error, match=sentence):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("scale", [1e-36, 1e36])
+def test_the_unit_of_the_targets_is_that_of_the_estimates(scale):
+    X, y, _ = wavy(120)
+    plain, scaled = (quick().fit(X, targets).judge(X) for targets in (y, y * scale))
+    assert_allclose(scaled.error, plain.error * scale, rtol=1e-6)
+    assert_allclose(scaled.interval, plain.interval * scale, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-100, 1e-39])
+@pytest.mark.parametrize(
+    "judge",
+    [
+        lambda X, y: quick().fit(X, y),
+        lambda X, y: assess(Ridge().fit(X, y), X, y),
+        lambda X, y: assess_predictions(X, y, y[::-1]),
+        lambda X, y: ReliabilityReport(Ridge(), X, y).summarize(),
+    ],
+    ids=["fit", "assess", "assess_predictions", "report"],
+)
+def test_targets_that_hardly_differ_get_one_sentence(judge, scale):
+    X, y, _ = wavy(60)
+    y = y / np.ptp(y) * scale
+    with pytest.raises(ValueError, match=rf"^y varies by {scale:.0e} only, .* below 1e-38: mult"):
+        judge(X, y)
+
+
+def test_equal_targets_are_learned():
+    X, _, _ = wavy(60)
+    assert_allclose(quick().fit(X, np.full(60, 1e-200)).predict(X), 1e-200, rtol=1e-12)
 
 
 def solved(rows, targets):

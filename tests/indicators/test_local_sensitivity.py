@@ -355,7 +355,7 @@ def test_rows_longer_than_one_are_sampled_on_the_way_between_them():
 
     model = FrozenEstimator(Recording().fit(np.vstack([X, X + 0.1]), [0, 1, 1, 0, 1, 1]))
     LocalSensitivity(model, metric="cosine", n_neighbors=2).fit(X).transform([[3.0, 1.0]])
-    x, samples = np.array([3.0, 1.0]), next(rows for rows in seen if len(rows) == 2)
+    x, samples = np.array([3.0, 1.0]), next(rows[1:] for rows in seen if len(rows) == 3)
     for sample, neighbor in zip(samples, [X[0], X[2]], strict=True):
         way, part = neighbor - x, sample - x
         assert abs(way[0] * part[1] - way[1] * part[0]) < 1e-9

@@ -28,11 +28,13 @@ def full_dtw(x, y, radius):
 
 def found(x, candidates, radius, n_neighbors):
     """Costs and positions of the nearest candidates, nearest first."""
-    query, batch = lay_out_list([x]), lay_out_list(candidates)
-    stored = store_series(batch.values, batch.starts, batch.lengths, batch.n_channels, radius)
+    query, stored = (
+        store_series(batch.values, batch.starts, batch.lengths, batch.n_channels, radius)
+        for batch in (lay_out_list([x]), lay_out_list(candidates))
+    )
     costs, nearest = np.empty((1, n_neighbors)), np.empty((1, n_neighbors), dtype=np.int64)
     own = np.array([-1])
-    search(query.values, query.starts, query.lengths, own, stored, radius, costs, nearest)
+    search(query, own, stored, radius, costs, nearest)
     return costs[0], nearest[0]
 
 

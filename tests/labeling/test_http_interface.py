@@ -10,7 +10,7 @@ import time
 import pandas as pd
 import pytest
 
-AT_RANDOM = "Drawn at random: only such rows measure how accurate the model is."
+AT_RANDOM = "Drawn at random: only such rows measure how accurate the predictions are."
 
 
 def error_of(reply, status):

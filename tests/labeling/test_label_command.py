@@ -189,7 +189,7 @@ BAD_DATABASES = {
     "foreign": (None, change("CREATE TABLE about (id INTEGER)"), "is not a database of surefoot"),
     "cut": (True, cut, "pool.labels.db"),
     "scribbled": (True, scribble, "is damaged: put a backup of it in its place"),
-    "later": (True, change("UPDATE about SET value = 2 WHERE name = 'version'"), "by a later version"),
+    "later": (True, change("UPDATE about SET value = 3 WHERE name = 'version'"), "by a later version"),
     "no version": (True, change("DELETE FROM about WHERE name = 'version'"), "is not a database of"),
     "codec": (True, rename_table, "it is damaged, or not a"),
     "label": (True, change("UPDATE answers SET label = CAST(x'ff41' AS TEXT)"), "it is damaged, or not a"),
@@ -209,6 +209,22 @@ def test_a_file_that_is_no_database_of_answers_stays_as_it_is(folder, refused, s
     spoil(folder / "pool.labels.db")
     (folder / "new.csv").write_text("row,label,kind,person,time,seconds,strategy,error\n")
     assert words in refused(*BASIC, "--out", "new.csv")
+
+
+@pytest.mark.usefixtures("does_not_learn")
+def test_a_database_of_the_first_version_goes_on(folder, serve_pool):
+    """It has the answers in force as a table, which is no longer kept."""
+    row = make_database(folder, serve_pool)
+    database = sqlite3.connect(folder / "pool.labels.db", isolation_level=None)
+    database.executescript(
+        "DROP VIEW in_force; DROP INDEX answers_in_force; CREATE TABLE current (row INTEGER PRIMARY KEY);"
+        "UPDATE about SET value = 1 WHERE name = 'version'"
+    )
+    database.close()
+    pool = pd.read_csv(folder / "pool.csv")
+    served = serve_pool(pool, db=folder / "pool.labels.db", name="pool.csv")
+    assert served.labels() == {row: "a"}
+    assert served.session.store.rows("SELECT value FROM about WHERE name = 'version'") == [("2",)]
 
 
 @pytest.mark.usefixtures("does_not_learn")

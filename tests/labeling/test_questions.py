@@ -18,7 +18,11 @@ def leases(served):
 def ranked(serve_pool, does_not_learn):
     """A page whose model has ranked all rows by their number: the strategy's rows are 0, 1, 2 and so on."""
     served = serve_pool(200)
-    question = type(served.session.queue._next(served.session.store._connection, "nobody", 0.0))
+    question = type(
+        served.session.queue._next(
+            served.session.store._connection, {"person": "nobody", "now": 0.0}, set()
+        )
+    )
     served.session.queue.ranking = [question(row, "margin", "By number.") for row in range(200)]
     return served
 

@@ -104,6 +104,9 @@ FILE_NAMES = {
     "in an array without dimensions": make_pipeline(
         CountVectorizer(input=np.array("filename")), LogisticRegression()
     ),
+    "in an array with a mask": make_pipeline(
+        CountVectorizer(input=np.ma.masked_array(["filename"])), LogisticRegression()
+    ),
     "in a text of NumPy": GridSearchCV(TEXTS, {"v__input": [np.str_("filename")]}),
     "in a dict that is an object": RandomizedSearchCV(
         TEXTS, {"v__input": ShortReprDict({0: "filename"})}

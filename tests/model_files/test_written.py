@@ -1,11 +1,15 @@
 """Every kind of model that `surefoot fit` writes is read again, says the same of each row, and is not a large file."""
 
 import dataclasses
+import pickle
+import subprocess
+import sys
 import warnings
 import zipfile
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
@@ -13,12 +17,20 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from skops.io import get_untrusted_types
 
-from surefoot import IndividualErrorClassifier, IndividualErrorRegressor, assess, load, save
+from surefoot import (
+    IndividualErrorClassifier,
+    IndividualErrorRegressor,
+    assess,
+    assess_predictions,
+    load,
+    save,
+)
 from surefoot.cli._model import build_model
 from surefoot.indicators import Confidence
 from surefoot.model_files import ModelFileError
@@ -108,6 +120,71 @@ def test_a_model_is_read_again(table, tmp_path, case):
     model, X, y, settings = CASES[case]
     X = table if X is None else X
     assert_loads(fitted(model, X, y, **settings), X, tmp_path / "model.skops")
+
+
+# Judges all rows, and one row, with each of the models in a folder; the rows of NAME.skops are in NAME.pkl.
+JUDGE = """
+import pickle, sys
+from pathlib import Path
+from surefoot import load
+for path in Path(sys.argv[1]).glob("*.skops"):
+    X = pickle.loads(path.with_suffix(".pkl").read_bytes())
+    model = load(path)
+    path.with_suffix(".out").write_bytes(pickle.dumps([model.judge(X), model.judge(X[5:6])]))
+"""
+
+
+def given(table, y, prediction, *probabilities):
+    """Error estimator of predictions that are columns of a table."""
+    return assess_predictions(table, y, prediction, [*probabilities] or None, cv=2, random_state=0)
+
+
+def models_of_all_kinds(table):
+    """Error estimator of each kind, with the rows that it judges."""
+    scored = table.assign(
+        said=RNG.choice(["no", "yes"], N_ROWS),
+        sure=RNG.uniform(0.5, 1, N_ROWS),
+        forecast=NUMBERS[:, 1],
+    )
+    numbers = FRAME.assign(said=scored["said"])
+    texts, mixed = scored[["age", "note", "said", "sure"]], scored[["age", "plan", "forecast"]]
+    sparse, X, y, _ = CASES["sparse texts"]
+    yield "scikit-learn", fitted(RandomForestClassifier(10, random_state=0), FRAME, CLASSES), FRAME
+    polar = pl.DataFrame(FRAME.to_dict("list"))
+    yield "polars", fitted(GaussianNB(), polar, CLASSES), polar
+    yield "mixed", fitted(CASES["logistic"][0], table, CLASSES), table
+    yield "regression", fitted(Ridge(), NUMBERS, NUMBERS[:, 0] ** 2), NUMBERS
+    yield "text", fitted(sparse, table if X is None else X, y), table
+    yield "predicted classes", given(numbers, CLASSES, "said"), numbers
+    yield "predictions of texts", given(texts, CLASSES, "said", "sure"), texts
+    yield "predicted numbers", given(mixed, NUMBERS[:, 0], "forecast"), mixed
+
+
+KINDS = ("scikit-learn", "polars", "mixed", "regression", "text", "predicted classes")
+KINDS = (*KINDS, "predictions of texts", "predicted numbers")
+
+
+@pytest.fixture(scope="module")
+def judged_elsewhere(table, tmp_path_factory):
+    """Judgements of each kind of model here, and after `save` and `load` in another process."""
+    folder = tmp_path_factory.mktemp("models")
+    here = {}
+    for name, model, X in models_of_all_kinds(table):
+        save(model, folder / f"{name}.skops")
+        (folder / f"{name}.pkl").write_bytes(pickle.dumps(X))
+        here[name] = [model.judge(X), model.judge(X[5:6])]
+    subprocess.run([sys.executable, "-W", "error", "-c", JUDGE, str(folder)], check=True)
+    return {
+        name: (own, pickle.loads((folder / f"{name}.out").read_bytes()))  # noqa: S301 - ours
+        for name, own in here.items()
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_another_process(judged_elsewhere, kind):
+    for here, there in zip(*judged_elsewhere[kind], strict=True):
+        assert len(here.error) in (1, N_ROWS)
+        assert_same(there, here)
 
 
 class Own(LogisticRegression):

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.error_estimation import IndividualErrorClassifier, assess_predictions
 from surefoot.indicators import Confidence
 from surefoot.monitoring import compare_rows, estimate_performance
 
@@ -130,3 +130,22 @@ def test_constant_columns_tell_nothing_apart():
     sure = IndividualErrorClassifier(model, indicators=Confidence(), cv=2, random_state=0)
     sure.fit(X[:200], X[:200, 0] + random.normal(size=200) > 0)
     assert compare_rows(sure, X[200:]).auc < 0.6
+
+
+def test_texts_that_differ_in_every_row_have_not_moved():
+    """Each text is new: that alone is no change, and a category that new rows lack is one."""
+    random = np.random.RandomState(0)
+    words = np.array(["tea", "coffee", "milk", "water", "juice", "salt", "bread", "rice"])
+    table = pd.DataFrame({"x": random.normal(size=500)})
+    table["note"] = [" ".join(random.choice(words, 9)) for _ in range(500)]
+    table["shop"] = random.choice(["north", "south"], 500)
+    truth = table["x"] + random.normal(size=500) > 0
+    predictions = table["x"] > 0
+    known = slice(0, 300)
+    sure = assess_predictions(table[known], truth[known], predictions[known], random_state=0)
+    new = table[300:].assign(prediction=predictions[300:])
+    moved = {each.name: each.moved for each in compare_rows(sure, new).columns}
+    assert not moved["note"]
+    assert not moved["shop"]
+    moved = {each.name: each.moved for each in compare_rows(sure, new.assign(shop="north")).columns}
+    assert moved["shop"]

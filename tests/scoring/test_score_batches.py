@@ -112,7 +112,7 @@ def test_a_model_without_probabilities_has_no_columns_of_them(rows):
 
 def test_kept_columns_stand_in_front_with_their_types(classifier, rows):
     keep = pa.schema([("visits", pa.int32()), ("plan", pa.string())])
-    for batches in (in_batches(rows, 7), [rows]):
+    for batches in (in_batches(rows, 7), [rows], [pl.from_pandas(rows)]):
         table = scored(classifier, batches, keep=keep)
         assert table.schema == output_schema(classifier, keep=keep)
         assert table["visits"].to_pylist() == rows["visits"].tolist()

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor, assess_predictions
 from surefoot.scoring import output_schema, score_batches, score_table
 
 N_ROWS = 100_000
@@ -77,3 +77,28 @@ def test_parts_without_rows_and_a_model_of_arrays(spark):
     rows = frame.mapInArrow(judge, spark_schema(output_schema(sure))).collect()
     errors = sorted(row["estimated_error"] for row in rows)
     np.testing.assert_allclose(errors, np.sort(sure.predict_error(X[:3])), rtol=1e-10)
+
+
+@pytest.mark.parametrize("probabilities", [None, {"yes": "p_yes"}])
+def test_spark_judges_given_predictions_beside_lists_of_numbers(
+    probabilities, spark, sure, tmp_path
+):
+    table = make_rows(2_000, seed=3)
+    inputs = table.drop(columns="id")
+    table["said"], table["p_yes"] = sure.predict(inputs), sure.predict_proba(inputs)[:, 1]
+    vectors = np.random.default_rng(4).normal(size=(2_000, 16))
+    table["vector"] = list(vectors)
+    truth = np.where(vectors[:, 0] + (table["said"] == "yes") > 0.5, "yes", "no")
+    known = table[:400].drop(columns="id")
+    error_estimator = assess_predictions(known, truth[:400], "said", probabilities, random_state=0)
+    table[400:].to_parquet(tmp_path / "rows.parquet", index=False)
+    keep = pa.schema([("id", "int64")])
+    frame = spark.read.parquet(str(tmp_path / "rows.parquet")).repartition(5)
+    judge = partial(score_batches, error_estimator, keep=keep)
+    spread = frame.mapInArrow(judge, spark_schema(output_schema(error_estimator, keep=keep)))
+    spread.write.parquet(str(tmp_path / "spark"))
+    score_table(error_estimator, tmp_path / "rows.parquet", tmp_path / "alone", keep=["id"])
+    scores = pd.read_parquet(tmp_path / "spark").sort_values("id", ignore_index=True)
+    expected = pd.read_parquet(tmp_path / "alone").drop(columns="row")
+    pd.testing.assert_frame_equal(scores, expected, check_dtype=False, rtol=1e-10, atol=0)
+    assert scores["prediction"].tolist() == table["said"][400:].tolist()

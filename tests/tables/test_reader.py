@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-from surefoot._tables import infer, read_table
+from surefoot._tables import TableFileError, infer, open_table, read_table
 
 
 @pytest.fixture
@@ -62,3 +63,52 @@ def test_types_are_inferred_from_all_cells(cells, expected):
         np.testing.assert_array_equal(
             inferred.to_numpy(zero_copy_only=False), expected.to_numpy(zero_copy_only=False)
         )
+
+
+LISTS = {
+    "a": pa.nulls(2),
+    "b": pa.array([[1.0, 2.0, 3.0]] * 2, pa.list_(pa.float32(), 3)),
+    "c": pa.array([[1, 2, 4], None], pa.large_list(pa.int64())),
+}
+
+
+def write_lists(folder, lists):
+    for name, column in lists.items():
+        table = pa.table({"x": range(len(column)), "e": column})
+        parquet.write_table(table, folder / f"{name}.parquet")
+
+
+def test_lists_of_several_files_and_types_are_the_same_columns(tmp_path):
+    write_lists(tmp_path, LISTS)
+    with open_table(tmp_path) as table:
+        assert table.names == ["x", "e_0", "e_1", "e_2"]
+        (last, missing) = list(table.batches(["e_2"], start=3))
+    assert last.to_pydict() == {"e_2": [3.0]}
+    assert missing.to_pydict() == {"e_2": [4.0, None]}
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (
+            pa.array([1.0, 2.0]),
+            "has numbers in the column 'e', and .*b.parquet has lists of numbers",
+        ),
+        (pa.array([["a"], ["b"]]), "has lists, structures or bytes in the column 'e'"),
+        (pa.array([[1, 2, 3], [1, 2]]), "^Row 1 of .*d.parquet has a list of 2 numbers in 'e'"),
+    ],
+)
+def test_files_whose_lists_differ_are_no_table(column, words, tmp_path):
+    write_lists(tmp_path, {**LISTS, "d": column})
+    with open_table(tmp_path) as table, pytest.raises(TableFileError, match=words):
+        list(table.batches(table.names))
+
+
+def test_a_list_that_would_be_named_like_another_column_is_refused(tmp_path):
+    table = pa.table({"e": [[1.0, 2.0]], "e_1": [3.0]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with (
+        pytest.raises(TableFileError, match="has more than one column 'e_1'"),
+        open_table(tmp_path / "t.parquet"),
+    ):
+        pass

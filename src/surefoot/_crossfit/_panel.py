@@ -75,8 +75,6 @@ class Panel:
         names = self.indicators if names is None else names
 
         def describe(near: Neighborhood) -> PanelOutput:
-            has = near.index.outputs.has_probabilities
-            answers = {m: near.answer(m) for m in methods if m == "predict" or has}
             columns: dict[str, Floats] = {}
             others: dict[str, NDArray[Any]] = {}
             for index, group in zip(self.indexes, self.members, strict=True):
@@ -86,6 +84,9 @@ class Panel:
                 for name in chosen:
                     columns[name], outputs = self.indicators[name].columns_and_opinions(around)
                     others |= outputs
+            # Last, as a call for samples around the rows gives the outputs of the rows, too.
+            has = near.index.outputs.has_probabilities
+            answers = {m: near.answer(m) for m in methods if m == "predict" or has}
             in_order = {name: columns[name] for name in self.indicators if name in columns}
             return PanelOutput(near.scores, in_order, answers, others if opinions else {})
 

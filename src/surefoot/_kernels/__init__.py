@@ -5,7 +5,6 @@ from surefoot._kernels._dtw import Stored, aligned_neighbors, search, store_seri
 from surefoot._kernels._stumps import (
     many_class_split,
     presort_columns,
-    side_weights,
     two_class_error_split,
     two_class_gini_split,
 )
@@ -31,7 +30,6 @@ __all__ = [
     "points_between",
     "presort_columns",
     "search",
-    "side_weights",
     "sparse_cell_steps",
     "sparse_cell_votes",
     "store_series",

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from surefoot._kernels._compile import entry, kernel
 from surefoot._typing import Floats, Ints
@@ -27,59 +28,22 @@ class Stored(NamedTuple):
     n_channels: int
 
 
-@entry
 def store_series(
     values: Floats, starts: Ints, lengths: Ints, n_channels: int, radius: int
 ) -> Stored:
     """Series with their envelopes: least and greatest value within `radius` steps of each point."""
     lower, upper = np.empty_like(values), np.empty_like(values)
-    for s in range(len(starts)):
-        _fill_envelopes(values, starts[s], lengths[s], n_channels, radius, lower, upper, starts[s])
+    for length in np.unique(lengths):  # all series of one length at once
+        channels = np.arange(n_channels * length).reshape(n_channels, length)
+        places = starts[lengths == length, None, None] + channels
+        size = 2 * min(radius, int(length) - 1) + 1
+        lower[places] = minimum_filter1d(values[places], size, mode="nearest")
+        upper[places] = maximum_filter1d(values[places], size, mode="nearest")
     return Stored(values, lower, upper, starts, lengths, n_channels)
 
 
-@kernel
-def _fill_envelopes(
-    values: Floats,
-    start: int,
-    length: int,
-    n_channels: int,
-    radius: int,
-    lower: Floats,
-    upper: Floats,
-    at: int,
-) -> None:
-    """Write the envelopes of one series from `lower[at]` and `upper[at]` on, in one pass (Lemire 2009).
-
-    Two queues hold the points that can still become the greatest or the least, in order.
-    """
-    tops, bottoms = np.empty(length, np.int64), np.empty(length, np.int64)
-    reach = min(radius, length)
-    for offset in range(0, n_channels * length, length):
-        x = values[start + offset : start + offset + length]
-        top = bottom = n_tops = n_bottoms = 0
-        for i in range(length + reach):
-            if i < length:
-                while n_tops > top and x[tops[n_tops - 1]] <= x[i]:
-                    n_tops -= 1
-                tops[n_tops] = i
-                n_tops += 1
-                while n_bottoms > bottom and x[bottoms[n_bottoms - 1]] >= x[i]:
-                    n_bottoms -= 1
-                bottoms[n_bottoms] = i
-                n_bottoms += 1
-            center = i - reach
-            if center >= 0:
-                while tops[top] < center - reach:
-                    top += 1
-                while bottoms[bottom] < center - reach:
-                    bottom += 1
-                upper[at + offset + center] = x[tops[top]]
-                lower[at + offset + center] = x[bottoms[bottom]]
-
-
 class Query(NamedTuple):
-    """One series and its envelope; and the series backwards, padded for the recurrence."""
+    """One series and its envelope, among others; and the series backwards, padded for the recurrence."""
 
     values: Floats
     start: int
@@ -101,9 +65,7 @@ class Scratch(NamedTuple):
 
 @entry
 def search(
-    queries: Floats,
-    query_starts: Ints,
-    query_lengths: Ints,
+    queries: Stored,
     own: Ints,
     stored: Stored,
     radius: int,
@@ -115,10 +77,9 @@ def search(
     `own[q]` is the stored series that query q must not find, or -1. A series is looked at in the
     order of its bound, so the first bound above the running k-th best ends the query.
     """
-    longest = max(stored.lengths.max(), query_lengths.max())
+    longest = max(stored.lengths.max(), queries.lengths.max())
     radius = min(radius, longest - 1)
     channels = stored.n_channels
-    lower, upper = np.empty(channels * longest), np.empty(channels * longest)
     size = longest + 2 * PADDING
     backwards = np.empty(channels * size)
     room = Scratch(
@@ -129,10 +90,12 @@ def search(
         np.empty((2 * ROUND, size if channels > 1 else 0)),
     )
     bounds, order = np.empty(len(stored.starts)), np.empty(len(stored.starts), np.int64)
-    for q in range(len(query_starts)):
-        x = Query(queries, query_starts[q], query_lengths[q], lower, upper, backwards)
-        _fill_envelopes(queries, x.start, x.length, channels, radius, lower, upper, 0)
-        _pad(queries, x.start, x.length, channels, True, backwards)
+    for q in range(len(queries.starts)):
+        x = Query(
+            queries.values, queries.starts[q], queries.lengths[q],
+            queries.lower, queries.upper, backwards,
+        )  # fmt: skip
+        _pad(x.values, x.start, x.length, channels, True, backwards)
         best, nearest = costs[q], neighbors[q]
         _bound_all(x, stored, own[q], bounds, best, nearest)
         ceiling = _ceiling(x, stored, nearest) * (1 + SLACK)
@@ -231,19 +194,10 @@ def _ceiling(x: Query, stored: Stored, promising: Ints) -> float:
         if stored.lengths[s] != x.length:
             return np.inf
         at = stored.starts[s]
-        cost = _aligned_cost(x.values[x.start : x.start + size], stored.values[at : at + size])
-        worst = max(worst, cost)
+        # The squared Euclidean distance is never below the DTW cost.
+        gaps = x.values[x.start : x.start + size] - stored.values[at : at + size]
+        worst = max(worst, (gaps * gaps).sum())
     return worst
-
-
-@kernel(fastmath=REORDER)
-def _aligned_cost(x: Floats, y: Floats) -> float:
-    """Squared Euclidean distance: never below the DTW cost."""
-    total = 0.0
-    for i in range(len(x)):
-        gap = x[i] - y[i]
-        total += gap * gap
-    return total
 
 
 @kernel
@@ -261,7 +215,7 @@ def _remaining(
             continue
         at, m, channels = stored.starts[s], stored.lengths[s], stored.n_channels
         first, last = _end_costs(x, stored, s)
-        inner = _inner_gaps(stored.values, at, m, x.lower, x.upper, 0, x.length, channels)
+        inner = _inner_gaps(stored.values, at, m, x.lower, x.upper, x.start, x.length, channels)
         bounds[s] = max(bounds[s], first + last + inner)
         if bounds[s] <= ceiling:
             order[count] = s
@@ -276,7 +230,7 @@ def _cost(x: Query, stored: Stored, s: int, radius: int, cutoff: float, room: Sc
     at, m, channels = stored.starts[s], stored.lengths[s], stored.n_channels
     values, n = stored.values, x.length
     end = _end_costs(x, stored, s)[1]
-    _fill_rest(values, at, m, x.lower, x.upper, 0, n, channels, end, room.rest)
+    _fill_rest(values, at, m, x.lower, x.upper, x.start, n, channels, end, room.rest)
     _pad(values, at, m, channels, False, room.padded)
     return _dtw_cost(
         x.backwards, n, room.padded, m, channels, radius, cutoff,
@@ -301,8 +255,7 @@ def _fill_rest(
 
     `end` is the cost of the last cell, which lies in the last row and in the last column.
     """
-    for k in range(n + 1):
-        rest[k] = 0.0
+    rest[: n + 1] = 0.0
     rest[n - 1] = end
     shared = min(n - 1, m)
     for channel in range(n_channels):
@@ -345,11 +298,8 @@ def _pad(
 def _outside_window(radius: int) -> Floats:
     """Cost of leaving the window, 0 or inf, in each lane of an even and of the next odd antidiagonal."""
     reach = radius // 2 + PADDING
-    outside = np.zeros((2, 2 * reach))
-    for odd in range(2):
-        for k in range(2 * reach):
-            outside[odd, k] = np.inf if abs(2 * (k - reach) - odd) > radius else 0.0
-    return outside
+    steps = 2 * np.arange(-reach, reach) - np.arange(2).reshape(2, 1)
+    return np.where(np.abs(steps) > radius, np.inf, 0.0)
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._kernels._compile import entry, kernel
+from surefoot._kernels._compile import entry
 from surefoot._typing import Floats, Ints, Mask
 
 Order = NDArray[np.uint32]
@@ -15,60 +15,17 @@ LEAST_GAIN = 1e-24
 # A split replaces the best so far if it is better by more than rounding, else ties would hang on it.
 CLEARLY = 1 + 1e-11
 
-DIGIT_BITS = 11
-DIGITS = 1 << DIGIT_BITS
 
-
-@entry
 def presort_columns(columns: Floats) -> tuple[Order, Mask]:
     """Rows of each column by ascending value, and whether the value at a place is below the next.
 
-    `columns` has a line for each column. A radix sort, stable and linear in rows: on 50,000 of
-    them more than twice as fast as comparing.
+    `columns` has a line for each column.
     """
-    n_columns, n_rows = columns.shape
-    order = np.empty((n_columns, n_rows), np.uint32)
-    cuts = np.zeros((n_columns, n_rows), np.bool_)
-    keys, spare_keys = np.empty(n_rows, np.uint64), np.empty(n_rows, np.uint64)
-    spare = np.empty(n_rows, np.uint32)
-    for column in range(n_columns):
-        bits = columns[column].view(np.uint64)
-        for row in range(n_rows):  # as unsigned numbers in the order of the floats
-            top = np.uint64(bits[row] >> np.uint64(63))
-            flip = (np.uint64(0) - top) | (np.uint64(1) << np.uint64(63))
-            keys[row] = bits[row] ^ flip
-            order[column, row] = row
-        shift = 0
-        while shift < 64:
-            if _sort_by_digit(keys, order[column], spare_keys, spare, shift):
-                keys, spare_keys = spare_keys, keys
-                order[column, :] = spare
-            shift += DIGIT_BITS
-        for place in range(n_rows - 1):
-            here, after = order[column, place], order[column, place + 1]
-            cuts[column, place] = columns[column, here] < columns[column, after]
-    return order, cuts
-
-
-@kernel
-def _sort_by_digit(
-    keys: NDArray[np.uint64], rows: Order, to_keys: NDArray[np.uint64], to_rows: Order, shift: int
-) -> bool:
-    """Sort by eleven bits of the keys, stably, into other arrays; False if all keys share them."""
-    mask, by = np.uint64(DIGITS - 1), np.uint64(shift)
-    starts = np.zeros(DIGITS + 1, np.int64)
-    for key in keys:
-        starts[((key >> by) & mask) + np.uint64(1)] += 1
-    if starts.max() == len(keys):
-        return False
-    for digit in range(DIGITS):
-        starts[digit + 1] += starts[digit]
-    for i in range(len(keys)):
-        digit = (keys[i] >> by) & mask
-        place = starts[digit]
-        to_keys[place], to_rows[place] = keys[i], rows[i]
-        starts[digit] = place + 1
-    return True
+    order = np.argsort(columns, axis=1)
+    ranked = np.take_along_axis(columns, order, axis=1)
+    cuts = np.zeros(columns.shape, np.bool_)
+    cuts[:, :-1] = ranked[:, :-1] < ranked[:, 1:]
+    return order.astype(np.uint32), cuts
 
 
 @entry
@@ -129,9 +86,7 @@ def many_class_split(
     any number of classes; the majorities are looked for at each place.
     """
     n_columns, n_rows = order.shape
-    total = np.zeros(n_classes)
-    for row in range(n_rows):
-        total[codes[row]] += weights[row]
+    total = np.bincount(codes, weights, n_classes)
     weight, squares = total.sum(), (total * total).sum()
     least = LEAST_SHARE * weight
     best_column, best_place = -1, -1
@@ -157,14 +112,3 @@ def many_class_split(
                     if gain > best:
                         best, best_column, best_place = gain * CLEARLY, column, place
     return best_column, best_place
-
-
-@entry
-def side_weights(
-    values: Floats, threshold: float, codes: Ints, weights: Floats, n_classes: int
-) -> Floats:
-    """Weight of each class among rows with at most the threshold, and among the others."""
-    table = np.zeros((2, n_classes))
-    for row in range(len(values)):
-        table[1 if values[row] > threshold else 0, codes[row]] += weights[row]
-    return table

@@ -8,6 +8,7 @@ from surefoot._models._given import (
     given_predictions,
     inputs_of,
     lay_out,
+    unseen_columns,
 )
 from surefoot._models._inputs import (
     MixedInput,
@@ -29,7 +30,6 @@ from surefoot._models._model import (
     is_fitted,
     margin,
     predict_labels,
-    predicts_most_probable,
     saw_no_labels,
     seeded_everywhere,
     series_model,
@@ -41,11 +41,13 @@ from surefoot._models._model import (
 )
 from surefoot._models._native import (
     ENDINGS,
+    TITLES,
     NativeModel,
     Refusal,
     estimator_name,
     estimator_state,
     estimator_type,
+    is_native,
     model_of_file,
     native_estimator,
     native_file,
@@ -56,10 +58,12 @@ from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
 )
+from surefoot._models._vectors import vector_encoder
 from surefoot._typing import settle
 
 __all__ = [
     "ENDINGS",
+    "TITLES",
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
@@ -87,6 +91,7 @@ __all__ = [
     "inputs_of",
     "interpolate",
     "is_fitted",
+    "is_native",
     "lay_out",
     "margin",
     "model_input",
@@ -94,7 +99,6 @@ __all__ = [
     "native_estimator",
     "native_file",
     "predict_labels",
-    "predicts_most_probable",
     "read_native",
     "saw_no_labels",
     "seeded_everywhere",
@@ -105,6 +109,8 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
     "try_files",
+    "unseen_columns",
+    "vector_encoder",
 ]
 
 settle(__name__)

@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._models._inputs import ModelInput, NumericInput, table_input
-from surefoot._models._model import Outputs, split_model
-from surefoot._models._vectors import VectorEncoder, vector_encoder
+from surefoot._models._model import split_model
+from surefoot._models._vectors import vector_columns, vector_encoder
 from surefoot._tables import (
     RowError,
     as_floats,
@@ -23,8 +22,8 @@ from surefoot._tables import (
     count_rows,
     is_frame,
     take_column,
+    take_columns,
     with_columns,
-    without_columns,
 )
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import listed, number, plural
@@ -109,8 +108,14 @@ class GivenOutputs(BaseEstimator):
     def inputs(self, table: Any) -> Any:
         """Columns of a table that are no outputs."""
         if is_frame(table):
-            return without_columns(table, self.output_columns)
+            kept = [name for name in column_names(table) if name not in self.output_columns]
+            return take_columns(table, kept)
         return table[:, : -len(self.output_columns)]
+
+    def transform(self, table: Any) -> Any:
+        """Inputs of a table, in the form in which neighbours are searched."""
+        inputs = self.inputs(table)
+        return inputs if self.encoder is None else self.encoder.transform(inputs)
 
     def outputs(self, table: Any) -> Floats:
         """Places of the predicted classes, or predictions of a regressor, and the other columns of outputs, as floats.
@@ -198,7 +203,9 @@ class GivenOutputs(BaseEstimator):
         """Whether the prediction of two classes changes elsewhere than at a probability of one half."""
         return self._is_about_one and not self.bounds[0] <= 0.5 <= self.bounds[1]
 
-    @available_if(lambda self: self.classes is not None and self._decides)
+    @available_if(
+        lambda self: self.classes is not None and (self.has_threshold or not self.has_probabilities)
+    )
     def decision_function(self, X: Any) -> Floats:
         """Scores that behave like log-odds, of which the predicted class has the highest."""
         outputs = self.outputs(X)
@@ -206,9 +213,10 @@ class GivenOutputs(BaseEstimator):
         if self.meaning == SCORES:
             return values if values.shape[1] > 2 else values[:, 1] - values[:, 0]
         if self._is_about_one:
-            about = self._about(values)
-            change = float(np.clip(0.5, *self.bounds)) if self.scale is None else self._middle()
-            leads = self._log_odds(about) - self._log_odds(np.array([change]))
+            change = np.clip(0.5, *self.bounds)
+            if self.scale is not None:  # half way, if both bounds are known
+                change = np.mean([bound for bound in self.bounds if np.isfinite(bound)])
+            leads = self._log_odds(self._about(values)) - self._log_odds(change)
             return np.where(codes == 1, np.maximum(leads, LEAST_LEAD), np.minimum(leads, 0.0))
         leads = np.ones(len(codes))
         if self.meaning == SURENESS:  # positive, however unsure the model was
@@ -217,52 +225,32 @@ class GivenOutputs(BaseEstimator):
             return np.where(codes == 1, leads, -leads)
         return leads[:, None] * (codes[:, None] == np.arange(len(self.classes_)))
 
-    @property
-    def _decides(self) -> bool:
-        return not self.has_probabilities or self.has_threshold
-
-    def _middle(self) -> float:
-        """Score at which the prediction of two classes changes."""
-        low, high = self.bounds
-        known = [bound for bound in (low, high) if np.isfinite(bound)]
-        return float(np.mean(known))
-
-    def _log_odds(self, values: Floats) -> Floats:
+    def _log_odds(self, values: Any) -> Floats:
         """Log-odds of probabilities, or scores in standard deviations."""
         if self.scale is None:
             return np.asarray(logit(np.clip(values, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)))
         center, width = self.scale
         return (values - center) / width
 
-    def given_input(self, table: Any, like: ModelInput | None) -> "GivenInput":
-        """Input of this model: the columns that are no outputs."""
-        return GivenInput(self, table, like)
-
     def describe(self) -> str:
         """Sentence on how the columns beside the predictions are read."""
-        name = repr(self.columns[0]) if self.columns else ""
         if self.classes is None:
             return "Only predictions are given."
-        if self.meaning == NONE:
-            return "Only predicted classes are given, without probabilities."
-        if self.meaning == SCORES:
-            return f"{listed(self.columns)} are read as scores of the classes, as some are no probabilities."
-        if self.meaning == SURENESS:
-            kind = "a probability" if self.scale is None else "a score, as it is no probability"
-            return (
-                f"{name} is read as how sure the model was of the class that it predicted ({kind})."
-            )
-        if self.meaning == ONE_CLASS:
-            label = self.classes_[self.about]
-            kind = "the probability of" if self.scale is None else "a score (no probability) for"
-            words = f"{name} is read as {kind} {label!s}"
-        else:
-            words = f"{listed(self.columns)} are read as the probabilities of {listed(self.classes_.tolist())}"
-        low, high = self.bounds
-        if self.scale is None and not self.has_threshold:
-            return f"{words}."
-        where = " to ".join(number(bound) for bound in (low, high) if np.isfinite(bound))
-        return f"{words}; the prediction changes at {where}."
+        columns, name = listed(self.columns), repr("".join(self.columns[:1]))
+        classes, are_scores = self.classes_.tolist(), self.scale is not None
+        kind = "a score, as it is no probability" if are_scores else "a probability"
+        about = "a score (no probability) for" if are_scores else "the probability of"
+        words = {
+            NONE: "Only predicted classes are given, without probabilities",
+            SCORES: f"{columns} are read as scores of the classes, as some are no probabilities",
+            SURENESS: f"{name} is read as how sure the model was of the class that it predicted ({kind})",
+            ONE_CLASS: f"{name} is read as {about} {classes[min(self.about, len(classes) - 1)]!s}",
+            PROBABILITIES: f"{columns} are read as the probabilities of {listed(classes)}",
+        }[self.meaning]
+        if self._is_about_one and (are_scores or self.has_threshold):
+            where = " to ".join(number(bound) for bound in self.bounds if np.isfinite(bound))
+            words = f"{words}; the prediction changes at {where}"
+        return f"{words}."
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -277,60 +265,6 @@ class GivenOutputs(BaseEstimator):
         return tags
 
 
-class GivenInput(ModelInput):
-    """Columns of a table that are no outputs, and the outputs of its rows; there is no model to ask about others."""
-
-    has_model = False
-
-    def __init__(self, model: GivenOutputs, table: Any, like: ModelInput | None) -> None:
-        self.model, self.outputs_of_rows = model, model.outputs(table)
-        encoded = self._encoded(table)
-        self.inner: ModelInput = table_input(
-            model, encoded, like.inner if isinstance(like, GivenInput) else like
-        )
-        if isinstance(self.inner, NumericInput) and is_frame(encoded):
-            self.inner.names = column_names(encoded)
-        self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
-        self.keeps_scale = isinstance(model.encoder, VectorEncoder)
-
-    @property
-    def rows(self) -> Any:
-        """Training rows without their outputs."""
-        return self.inner.rows
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State to save; the frame is that of the inner input."""
-        return self.__dict__
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state; the inner input may come later."""
-        self.__dict__.update(state)
-
-    def _encoded(self, table: Any) -> Any:
-        inputs, encoder = self.model.inputs(table), self.model.encoder
-        return inputs if encoder is None else as_table(encoder.transform(inputs))
-
-    def encode(self, table: Any) -> Any:
-        """Inputs of a table, encoded like the training rows in `rows`."""
-        return self.inner.encode(self._encoded(table))
-
-    def score_rows(self, outputs: Outputs) -> Floats:
-        """Scores of the training rows."""
-        return outputs(self.outputs_of_rows)
-
-    def vectorizer(self) -> Any:
-        """Transformer of the rows to numeric coordinates; None if they are numbers already."""
-        return self.inner.vectorizer()
-
-    def column_names(self) -> list[Any] | None:
-        """Names of the inputs; None if there are none."""
-        return self.inner.column_names()
-
-    def nbytes_per_sample(self) -> int:
-        """Approximate bytes of a row."""
-        return self.inner.nbytes_per_sample()
-
-
 def inputs_of(model: Any, table: Any) -> Any:
     """Columns of a table that are inputs of a model: all, unless its outputs are among them."""
     given = given_model(model)
@@ -341,6 +275,13 @@ def given_model(model: Any) -> GivenOutputs | None:
     """Outputs in place of a model, if that is what an estimator holds; None for a model."""
     predictor = split_model(model)[1]
     return predictor if isinstance(predictor, GivenOutputs) else None
+
+
+def unseen_columns(model: Any, table: Any) -> list[Any]:
+    """Columns of a frame that people who label it do not see: embeddings, and given outputs, which influence them."""
+    given = given_model(model)
+    outputs = [] if given is None else given.output_columns
+    return [*outputs, *(name for names in vector_columns(table) for name in names)]
 
 
 def check_outputs(model: Any, table: Any) -> None:
@@ -369,27 +310,27 @@ def given_predictions(
     table = as_table(X)
     if len(table.shape) < 2:
         raise ValueError("X is a list of texts: pass a frame with a column of texts.")
+    own, about = predictions, None
     is_named = isinstance(predictions, str)
     columns, by_class = _named_columns(probabilities) if is_named else ([], {})
     if is_named:
         _check_names(table, [predictions, *columns])
         own = take_column(table, predictions)
-        values = [_floats(take_column(table, name), name) for name in columns]
-    else:
-        own, values = predictions, _columns_of_values(probabilities)
-    _check_lengths(table, own, *values)
-    labels = _classes_of(np.asarray(y), own, classes, task, has_values=bool(values))
-    if labels is None and values:
+    has_values = probabilities is not None and (bool(columns) or not is_named)
+    labels = _classes_of(np.asarray(y), own, classes, task, has_values=has_values)
+    if labels is None and has_values:
         raise ValueError("probabilities are given for predictions that are numbers, not classes.")
-    about = None
     if by_class:
-        columns, values, about = _in_order(by_class, labels, columns, values)
-    if not columns:
-        columns = _new_names(len(values), labels)
+        columns, about = _in_order(by_class, labels, columns)
+    if not is_named:
+        columns = _new_names(len(_columns_of_values(probabilities)), labels)
     model = GivenOutputs(labels, predictions if is_named else "prediction", columns)
     if not is_named:
-        if is_frame(table):
-            _check_new(table, model.output_columns)
+        taken = column_names(table) if is_frame(table) else []
+        if found := [name for name in model.output_columns if name in taken]:
+            raise ValueError(
+                f"X has a column {found[0]!r}, which would be an input: leave it out, or pass its name as the output."
+            )
         table = lay_out(model, table, own, probabilities)
     model.set_params(**_meaning(model, table, about))
     if model.meaning == NONE and len(np.unique(said := model.predict(table))) == 1:
@@ -411,7 +352,9 @@ def lay_out(model: GivenOutputs, X: Any, predictions: Any, probabilities: Any = 
         raise ValueError(
             f"probabilities have {plural(len(values), 'column')}: there must be {len(model.columns)}, as in fit."
         )
-    _check_lengths(table, predictions, *values)
+    n_rows, *n_values = map(count_rows, (table, predictions, *values))
+    if other := [n for n in n_values if n != n_rows]:
+        raise ValueError(f"X has {plural(n_rows, 'row')}, and there are outputs of {other[0]:,}.")
     if is_frame(table):
         numbers = model.classes is None
         own = model.numbers(predictions) if numbers else as_objects(_column(predictions))
@@ -491,23 +434,6 @@ def _check_names(table: Any, names: list[str]) -> None:
         raise ValueError(f"The column {twice!r} is given twice for outputs.")
 
 
-def _check_new(table: Any, names: list[str]) -> None:
-    """Raise a ValueError for an input that is named like the outputs that are put beside it."""
-    if found := [name for name in names if name in column_names(table)]:
-        raise ValueError(
-            f"X has a column {found[0]!r}, which would be an input: leave it out, or pass its name as the output."
-        )
-
-
-def _check_lengths(table: Any, *columns: Any) -> None:
-    n_rows = count_rows(table)
-    for column in columns:
-        if (n_values := count_rows(column)) != n_rows:
-            raise ValueError(
-                f"X has {plural(n_rows, 'row')}, and there are outputs of {n_values:,}."
-            )
-
-
 def _columns_of_values(probabilities: Any) -> list[Floats]:
     """Columns of an array of probabilities or scores."""
     if probabilities is None:
@@ -580,22 +506,21 @@ def _are_amounts(y: NDArray[Any], predictions: list[Any]) -> bool:
 
 
 def _in_order(
-    by_class: dict[Any, str], labels: Any, columns: list[str], values: list[Floats]
-) -> tuple[list[str], list[Floats], int | None]:
+    by_class: dict[Any, str], labels: Any, columns: list[str]
+) -> tuple[list[str], int | None]:
     """Columns in the order of the classes; for one of two classes the place of this class."""
     texts = {class_text(label): place for place, label in enumerate(labels.tolist())}
     if unknown := [label for label in by_class if class_text(label) not in texts]:
         raise ValueError(f"probabilities name the class {unknown[0]!r}: there are {_few(labels)}.")
     places = [texts[class_text(label)] for label in by_class]
     if len(places) == 1 and len(labels) == 2:
-        return columns, values, places[0]
+        return columns, places[0]
     if len(places) < len(labels):
         missing = [label for label, place in texts.items() if place not in places]
         raise ValueError(
             f"probabilities lack the class {missing[0]!r}: name the column of every class."
         )
-    order = np.argsort(places)
-    return [columns[i] for i in order], [values[i] for i in order], None
+    return [columns[i] for i in np.argsort(places)], None
 
 
 def _meaning(model: GivenOutputs, table: Any, about: int | None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Input of a fitted model's last step: its rows, points between them, and their numeric coordinates."""
 
 from collections import Counter
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from surefoot._tables import (
     as_objects,
     column_names,
     count_rows,
+    frame_kind,
     frame_like,
     is_frame,
     is_numeric,
@@ -30,6 +32,9 @@ from surefoot._tables import (
 )
 from surefoot._typing import Floats, Ints
 
+# Scores of a model at samples, from a table of rows, encoded, and the samples around them.
+Ask = Callable[[Any], Floats]
+
 
 class ModelInput:
     """Input of a model, unchanged; no samples between its rows can be made."""
@@ -41,23 +46,15 @@ class ModelInput:
     # Whether the distances between the rows are meant as they are, so that no column is scaled.
     keeps_scale = False
 
-    # Whether there is a model to ask about points between the rows.
-    has_model = True
+    # Name of the library of the frames that the model takes; None for arrays.
+    library: Any = None
+
+    # Approximate bytes that one sample takes, with the temporary arrays needed to make it.
+    nbytes_per_sample = 1024
 
     def __init__(self, table: Any) -> None:
         self.rows = table
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State to save: a pandas frame in parts, as skops stores arrays but no frames."""
-        rows = self.rows
-        if hasattr(rows, "iloc"):
-            columns = [_parts_of_column(column) for column in split_columns(rows)]
-            rows = FrameParts(list(rows.columns), columns, n_rows=len(rows))
-        return {**self.__dict__, "rows": rows}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the frame from its parts."""
-        self.__dict__.update(state, rows=frame_of_parts(state["rows"]))
+        self.names: Any = column_names(table) if is_frame(table) else None
 
     def encode(self, table: Any) -> Any:
         """Rows of a table, encoded like the training rows in `rows`."""
@@ -67,31 +64,19 @@ class ModelInput:
         """Encoded rows in the form that the model takes."""
         return rows
 
-    def as_fitted(self, table: Any, rows: Any) -> Any:
-        """Table as it is, with `rows` its encoded form, unless the model knows names that it lacks."""
-        return table
-
-    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+    def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         raise TypeError("There is nothing between rows of a table that was never looked at.")
 
     def score_rows(self, outputs: Outputs) -> Floats:
         """Scores of the training rows, in-sample if the model was trained on them."""
-        batches = row_batches(count_rows(self.rows), self.nbytes_per_sample())
+        batches = row_batches(count_rows(self.rows), self.nbytes_per_sample)
         parts = [outputs(self.as_model_sees(take_rows(self.rows, batch))) for batch in batches]
         return np.concatenate(parts)
 
     def vectorizer(self) -> Any:
         """Transformer of the rows to numeric coordinates; None if they are numbers already."""
         return None
-
-    def column_names(self) -> list[Any] | None:
-        """Names of the columns as the user gave them; None if there are none."""
-        return column_names(self.rows) if is_frame(self.rows) else None
-
-    def nbytes_per_sample(self) -> int:
-        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
-        return 1024
 
 
 class NumericInput(ModelInput):
@@ -100,10 +85,16 @@ class NumericInput(ModelInput):
     is_numeric = True
 
     def __init__(self, model: Any, table: Any) -> None:
-        super().__init__(as_numbers(table))
-        self.names: Any = getattr(model, "feature_names_in_", None)
-        self.frame_type = type(table) if is_frame(table) and self.names is not None else None
+        super().__init__(table)
+        self.rows, self.library = as_numbers(table), frame_kind(table)["library"]
+        given = (table if issparse(table) else np.asarray(take_rows(table, slice(0, 1)))).dtype
+        self.dtype = given if given.kind == "f" else np.dtype(np.float64)
+        is_sparse, shape = issparse(self.rows), self.rows.shape
+        self.nbytes_per_sample = (
+            64 * (1 + self.rows.nnz // shape[0]) if is_sparse else 24 * shape[1]
+        )
         self.takes_missing = get_tags(model).input_tags.allow_nan
+        self.keeps_scale = getattr(getattr(model, "encoder", None), "keeps_scale", False)
 
     def encode(self, table: Any) -> Any:
         """Rows as float64, sparse if the training rows are; missing values only if the model takes them."""
@@ -118,28 +109,14 @@ class NumericInput(ModelInput):
         return rows.toarray() if issparse(rows) else rows
 
     def as_model_sees(self, rows: Any) -> Any:
-        """Encoded rows as an array, or as a frame with column names if the model was fitted on a frame."""
-        return rows if self.frame_type is None else frame_like(self.frame_type, rows, self.names)
+        """Encoded rows in the precision of the training rows, as an array or, if these were one, as a frame."""
+        rows = rows.astype(self.dtype, copy=False)
+        return rows if self.library is None else frame_like(self.library, rows, self.names)
 
-    def as_fitted(self, table: Any, rows: Any) -> Any:
-        """Table as it is, or a frame made of the encoded rows where the model was fitted on one."""
-        lacks_names = self.frame_type is not None and not is_frame(table)
-        return self.as_model_sees(rows) if lacks_names else table
-
-    def column_names(self) -> list[Any] | None:
-        """Names of the columns that the model knows; None if it knows none."""
-        return None if self.names is None else list(self.names)
-
-    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+    def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         samples = interpolate(rows, self.rows, near, steps)
-        return outputs(self.as_model_sees(samples)).reshape(*near.shape, -1)
-
-    def nbytes_per_sample(self) -> int:
-        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
-        if issparse(self.rows):
-            return 64 * (1 + self.rows.nnz // self.rows.shape[0])
-        return 24 * self.rows.shape[1]
+        return ask(stack_rows([rows, samples])).reshape(*near.shape, -1)
 
 
 class MixedInput(ModelInput):
@@ -158,6 +135,7 @@ class MixedInput(ModelInput):
                 "put what vectorises them in a Pipeline around the model."
             )
         names, columns = column_names(table), split_columns(table)
+        self.nbytes_per_sample = 128 * len(names)  # frames hold objects, and there are two ends
         coded = set(categorical_columns(model).tolist())
         self.numeric = [
             name
@@ -169,54 +147,34 @@ class MixedInput(ModelInput):
         whole = whole_columns(table) if preprocesses_inside(model) else []
         self.interpolated = [name for name in self.numeric if name not in whole]
 
-    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+    def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), between each row and its neighbours: means over both ends."""
-        start = take_rows(rows, np.repeat(np.arange(len(near)), near.shape[1]))
-        end = take_rows(self.rows, near.ravel())
-        n_samples = near.size
-        weights = steps.ravel()
-        numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.interpolated}
-        # Infinity minus infinity is NaN: `_filled` then takes the value of each end.
+        table = stack_rows([rows, take_rows(self.rows, near.ravel())])
+        own, ends = np.arange(len(near)), len(near) + np.arange(near.size)
+        starts, weights = np.repeat(own, near.shape[1]), steps.reshape(-1, 1)
+        numbers = numeric_columns(table, self.interpolated)
+        first, last = numbers[starts], numbers[ends]
+        # Infinity minus infinity is NaN: the sample then has the value of either end.
         with np.errstate(invalid="ignore"):
-            between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
-        sides = [self._filled(between, numbers, side) for side in (0, 1)]
-        both = {name: np.concatenate([side[name] for side in sides]) for name in between}
-        # One call of the model for both ends: for a single row, calls take most of the time.
-        scores = outputs(self.as_model_sees(with_columns(stack_rows([start, end]), both)))
-        mixed = scores[:n_samples] + weights[:, None] * (scores[n_samples:] - scores[:n_samples])
-        return mixed.reshape(*near.shape, -1)
-
-    @staticmethod
-    def _filled(between: dict[Any, Floats], ends: dict[Any, Any], side: int) -> dict[Any, Floats]:
-        """Interpolated columns, with the values of one end where interpolation gave NaN."""
-        return {
-            name: np.where(np.isnan(values), ends[name][side], values)
-            for name, values in between.items()
-        }
+            between = first + weights * (last - first)
+        sides = [np.where(np.isnan(between), side, between) for side in (first, last)]
+        columns = np.concatenate([numbers[own], *sides]).T
+        samples = take_rows(table, np.concatenate([own, starts, ends]))
+        of_start, of_end = np.split(
+            ask(with_columns(samples, dict(zip(self.interpolated, columns, strict=True)))), 2
+        )
+        return (of_start + weights * (of_end - of_start)).reshape(*near.shape, -1)
 
     def vectorizer(self) -> "MixedVectorizer":
         """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
         return MixedVectorizer(self.numeric, self.categorical)
 
-    def nbytes_per_sample(self) -> int:
-        """Approximate bytes that one sample takes: frames hold objects, and there are two ends."""
-        return 128 * self.rows.shape[1]
-
 
 def model_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
     """Input of a model with training rows `table`: numeric, or mixed if it has categories or missing values.
 
-    A model whose outputs are columns of the table takes the others (`given_input`).
-
     It is mixed too if `like`, the input of the whole table, is: some of the rows may lack the missing values.
     """
-    if hasattr(model, "given_input"):
-        return model.given_input(table, like)
-    return table_input(model, table, like)
-
-
-def table_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
-    """Numeric or mixed input, by the columns of the table."""
     has_categories = len(categorical_columns(model)) > 0
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
     is_mixed = has_categories or has_codes or isinstance(like, MixedInput)
@@ -233,8 +191,10 @@ def whole_columns(table: Any) -> list[Any]:
     return [name for name, column in pairs if is_whole(column)]
 
 
-def _floats(table: Any, name: Any) -> Floats:
-    return as_floats(take_column(table, name))
+def numeric_columns(table: Any, names: list[Any]) -> Floats:
+    """Columns of a table as floats; contiguous, as the layout in memory decides how sums are rounded."""
+    columns = [as_floats(take_column(table, name)) for name in names]
+    return np.ascontiguousarray(np.column_stack([np.empty((count_rows(table), 0)), *columns]))
 
 
 def interpolate(X: Any, reference: Any, near: Ints, steps: Floats) -> Any:
@@ -314,7 +274,7 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories."""
-        numbers = self._numbers(X)
+        numbers = numeric_columns(X, self.numeric)
         known = np.isfinite(numbers)
         self.medians_ = np.array(
             [
@@ -328,7 +288,6 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
         is_constant = spread <= 10 * np.finfo(float).eps * np.abs(numbers).max(axis=0, initial=0.0)
         self.means_, self.scales_ = numbers.mean(axis=0), np.where(is_constant, 1.0, spread)
         self.codes_, self.names_ = [], [f"numbers__{name}" for name in self.numeric]
-        n_columns = len(self.numeric)
         for name in self.categorical:
             counts = Counter(self._categories(X, name))
             by_name = sorted(counts, key=lambda value: (value is None, value or ""))
@@ -337,16 +296,15 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
             # Of equally frequent ones the first by name, whatever the order of the rows.
             most = sorted(frequent, key=lambda value: -counts[value])[: MOST_CATEGORIES - 1]
             kept = [value for value in frequent if is_few or value in most]
-            rest = -1 if is_few else n_columns + len(kept)
-            self.codes_.append(({value: n_columns + i for i, value in enumerate(kept)}, rest))
-            self.names_ += [f"categories__{name}_{value}" for value in kept]
-            self.names_ += [] if is_few else [f"categories__{name}_infrequent"]
-            n_columns = len(self.names_)
+            places = {value: len(self.names_) + i for i, value in enumerate(kept)}
+            self.codes_.append((places, -1 if is_few else len(self.names_) + len(kept)))
+            ends = kept if is_few else [*kept, "infrequent"]
+            self.names_ += [f"categories__{name}_{end}" for end in ends]
         return self
 
     def transform(self, X: Any) -> Floats:
         """Coordinates of rows."""
-        numbers = self._numbers(X)
+        numbers = numeric_columns(X, self.numeric)
         rows = np.zeros((len(numbers), len(self.names_)))
         numbers = np.where(np.isfinite(numbers), numbers, self.medians_)
         rows[:, : len(self.numeric)] = (numbers - self.means_) / self.scales_
@@ -360,11 +318,6 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
         """Names of the coordinates."""
         return np.array(self.names_, dtype=object)
 
-    def _numbers(self, X: Any) -> Floats:
-        # Contiguous, as the layout in memory decides how sums of columns are rounded.
-        columns = [as_floats(take_column(X, name)) for name in self.numeric]
-        return np.ascontiguousarray(np.column_stack([np.empty((count_rows(X), 0)), *columns]))
-
     @staticmethod
     def _categories(X: Any, name: Any) -> list[str | None]:
         return [None if v is None else str(v) for v in as_objects(take_column(X, name))]
@@ -372,48 +325,3 @@ class MixedVectorizer(TransformerMixin, BaseEstimator):
 
 # Most coordinates of a column of categories.
 MOST_CATEGORIES = 100
-
-
-class FrameParts(NamedTuple):
-    """Names and parts of the columns of a frame, and its number of rows, which it has without columns too."""
-
-    names: list[Any]
-    columns: list[Any]
-    n_rows: int
-
-
-def frame_of_parts(parts: Any) -> Any:
-    """Pandas frame from its parts, with rows numbered from 0; any other table is returned as it is."""
-    if not isinstance(parts, FrameParts):
-        return parts
-    import pandas as pd  # noqa: PLC0415 - there was a frame, so there is pandas
-
-    columns = [_column_of_parts(pd, *column) for column in parts.columns]
-    if any(len(column) != parts.n_rows for column in columns):
-        raise ValueError("The columns of a stored frame have different lengths.")
-    table = pd.DataFrame(dict(enumerate(columns)), index=range(parts.n_rows))
-    table.columns = parts.names
-    return table
-
-
-def _parts_of_column(column: Any) -> tuple[str, NDArray[Any], Any]:
-    """Name of the type, values, and for a categorical column its categories and whether they are ordered."""
-    if hasattr(column, "cat"):
-        categories = column.cat.categories
-        return (
-            "category",
-            np.asarray(column.cat.codes),
-            (_parts_of_column(categories.to_series()), column.cat.ordered),
-        )
-    if isinstance(column.dtype, np.dtype):
-        return str(column.dtype), column.to_numpy(), None
-    return str(column.dtype), as_objects(column), None
-
-
-def _column_of_parts(pd: Any, kind: str, values: NDArray[Any], coding: Any) -> Any:
-    """Pandas column from the parts that `_parts_of_column` made."""
-    if kind != "category":
-        return pd.Series(values, dtype=kind)
-    categories, ordered = coding
-    index = pd.Index(_column_of_parts(pd, *categories))
-    return pd.Series(pd.Categorical.from_codes(values, index, ordered=ordered))

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit
 from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
@@ -25,6 +25,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._tables import take_rows
@@ -48,8 +49,12 @@ WITHOUT_LABELS = (
 # Columns up to which regression trees try all of them at each split.
 FEW_COLUMNS = 24
 
-# Classifiers of other libraries, and those around functions and boosters, that predict the most probable class.
-MOST_PROBABLE = ("FunctionClassifier", "LGBMClassifier", "NativeClassifier")
+# Classifiers that predict the class of highest probability, the first of equals: of scikit-learn, of other libraries,
+# and those around functions and boosters.
+MOST_PROBABLE = (
+    *("ExtraTreesClassifier", "RandomForestClassifier"),
+    *("FunctionClassifier", "LGBMClassifier", "NativeClassifier"),
+)
 
 THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 
@@ -133,18 +138,6 @@ def as_labels(output: Any) -> NDArray[Any]:
     return predictions[:, 0] if is_column else predictions
 
 
-def predicts_most_probable(model: Any) -> bool:
-    """Whether `predict` of a classifier is known to be its class of highest probability, the first of equals.
-
-    The model then need not be asked twice.
-    """
-    if not hasattr(model, "predict_proba"):
-        return False
-    return type(model).__name__ in MOST_PROBABLE or isinstance(
-        model, (ExtraTreesClassifier, RandomForestClassifier)
-    )
-
-
 def class_votes(model: Any, X: Any) -> Floats:
     """Class probabilities of a classifier; 1 for the predicted class if it has none."""
     if hasattr(model, "predict_proba"):
@@ -209,7 +202,10 @@ def share_of_columns(n_columns: int) -> float:
 
 
 def split_model(model: Any) -> tuple[list[Any], Any]:
-    """Split a fitted model into the transformers of its pipelines and the predictor at the end."""
+    """Split a fitted model into the transformers of its pipelines and the predictor at the end.
+
+    Outputs that stand in the place of a model take the inputs out of their table, like a transformer.
+    """
     transformers = []
     while True:
         if isinstance(model, FrozenEstimator):
@@ -221,7 +217,7 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
                 transformers.append(model[:-1])
             model = model[-1]
         else:
-            return transformers, model
+            return [*transformers, *[model] * hasattr(model, "output_columns")], model
 
 
 def series_model(model: Any) -> Any:
@@ -351,6 +347,18 @@ class Outputs:
         """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
         return self.scores(getattr(self.model, self.method)(inputs))
 
+    def asked(self, method: str, inputs: Any, known: dict[str, Any]) -> Any:
+        """Output of a method of the model; the model is not asked where known outputs give it to the bit."""
+        kind = type(self.model)
+        if kind is HistGradientBoostingClassifier and "decision_function" in known:
+            raw = known["decision_function"]
+            if method == "predict":
+                return self.classes[top_class(raw.reshape(len(raw), -1))]
+            return softmax(raw) if raw.ndim > 1 else np.column_stack([1 - expit(raw), expit(raw)])
+        if method == "predict" and "predict_proba" in known and kind.__name__ in MOST_PROBABLE:
+            return self.classes[np.asarray(known["predict_proba"]).argmax(axis=1)]
+        return getattr(self.model, method)(inputs)
+
     def scores(self, output: Any) -> Floats:
         """Scores from what `method` of the model returned."""
         if self.method == "predict_proba":
@@ -393,7 +401,7 @@ class Outputs:
     def probabilities_of_scores(self, scores: Floats) -> Floats:
         """Class probabilities of a model without any: its decision values taken as log-odds."""
         if scores.shape[1] > 1:
-            return np.asarray(softmax(scores, axis=1))
+            return np.asarray(softmax(scores))
         return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
 
     def log_odds(self, probabilities: Floats) -> Floats:
@@ -441,9 +449,7 @@ def _choose_method(model: Any, response: str) -> str:
     if len(model.classes_) < 2:
         raise ValueError("estimator knows one class only: there is no other to be ahead of.")
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
-    if response == "auto" and predicts_most_probable(
-        model
-    ):  # asked for anyway: one call serves both
+    if type(model).__name__ in MOST_PROBABLE:  # one call serves both
         wanted = wanted[::-1]
     if isinstance(model, THRESHOLDED):  # its threshold applies to one response method
         own = model.response_method

@@ -51,6 +51,9 @@ EXTERNAL = re.compile(rb"\x0a(\x08|\x88\x80*\x00)location\x12")
 
 TASKS = ("regression", "classification")
 
+# Where the state of CatBoost's estimators has the contents of their file.
+TREES = "__model"
+
 # Rows of a table whose outputs show what those of an ONNX graph are.
 N_TRIED = 500
 
@@ -122,11 +125,15 @@ class Refusal(Exception):  # noqa: N818 - a reason, and no fault of ours
     """Reason why a file is not loaded: a sentence without its subject, which is the file, and its full stop."""
 
 
+def library_of(model: Any) -> str:
+    """Name of the package that has the type of a model."""
+    return type(model).__module__.partition(".")[0]
+
+
 def estimator_name(model: Any) -> tuple[str, str] | None:
     """Library and name of an estimator of these libraries; None for anything else."""
-    kind = type(model)
-    library = kind.__module__.partition(".")[0]
-    return (library, kind.__name__) if kind.__name__ in ESTIMATORS.get(library, ()) else None
+    library, name = library_of(model), type(model).__name__
+    return (library, name) if name in ESTIMATORS.get(library, ()) else None
 
 
 def estimator_type(library: str, name: str) -> Any:
@@ -148,35 +155,36 @@ def imported(library: str) -> Any:
         ) from error
 
 
-def is_lightgbm(booster: Any) -> bool:
-    """Whether a booster is one of LightGBM."""
-    return type(booster).__module__.startswith("lightgbm.")
-
-
-def is_booster(model: Any) -> bool:
-    """Whether this is a `Booster` of LightGBM or XGBoost."""
-    kind = type(model)
-    library = kind.__module__.partition(".")[0]
-    return kind.__name__ == "Booster" and library in ("lightgbm", "xgboost")
+def is_native(model: Any) -> bool:
+    """Whether this is a graph, or a `Booster` of LightGBM or XGBoost."""
+    is_booster = type(model).__name__ == "Booster" and library_of(model) in ESTIMATORS
+    return is_booster or isinstance(model, OnnxGraph)
 
 
 def native_file(model: Any) -> tuple[str, bytes] | None:
     """Library and contents of the file of a booster or graph; None for anything else."""
-    if isinstance(model, OnnxGraph):
-        return "onnxruntime", model.content
-    if not is_booster(model):
+    library = library_of(model)
+    if isinstance(model, CatBoostFile):
+        return "catboost", bytes(model)
+    if not is_native(model):
         return None
-    if is_lightgbm(model):
-        return "lightgbm", model.model_to_string().encode()
-    return "xgboost", bytes(model.save_raw("ubj"))
+    if library == "lightgbm":
+        return library, model.model_to_string().encode()
+    if library == "xgboost":
+        return library, bytes(model.save_raw("ubj"))
+    return "onnxruntime", model.content
 
 
-def estimator_state(model: Any) -> tuple[dict[str, Any], bytes | None]:
-    """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters, and its file."""
+class CatBoostFile(bytes):
+    """Contents of a file of CatBoost, which has its trees in the state of its estimators."""
+
+
+def estimator_state(model: Any) -> dict[str, Any]:
+    """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters and its file."""
     state = {name: _plain(part) for name, part in model.__getstate__().items()}
     for name in ("_test_evals", "_prediction_values_change", "_loss_value_change"):
         state.pop(name, None)  # records of CatBoost's training
-    return state, state.pop("__model", None)
+    return {name: CatBoostFile(part) if name == TREES else part for name, part in state.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -317,9 +325,8 @@ class Facts(NamedTuple):
 
 def facts_of(booster: Any) -> Facts:
     """Facts about a booster or a graph; a `Refusal` if surefoot cannot use its outputs."""
-    if isinstance(booster, OnnxGraph):
-        return _facts_of_onnx(booster)
-    return _facts_of_lightgbm(booster) if is_lightgbm(booster) else _facts_of_xgboost(booster)
+    kinds = {"lightgbm": _facts_of_lightgbm, "xgboost": _facts_of_xgboost}
+    return kinds.get(library_of(booster), _facts_of_onnx)(booster)
 
 
 def _facts_of_lightgbm(booster: Any) -> Facts:
@@ -436,13 +443,11 @@ class NativeModel(BaseEstimator):
 
     def take_columns(self, X: Any) -> Self:
         """Take the names of the columns of a frame, and find those whose categories the model knows."""
-        facts = facts_of(self.booster)
         if not is_frame(X):
             return self
-        names, columns = column_names(X), split_columns(X)
-        if facts.names is not None and [spelled(n) for n in names] != [
-            spelled(n) for n in facts.names
-        ]:
+        facts, names, columns = facts_of(self.booster), column_names(X), split_columns(X)
+        spelling = [spelled(name) for name in names]
+        if facts.names is not None and spelling != [spelled(name) for name in facts.names]:
             raise ValueError(
                 f"The model was trained on the columns {listed(facts.names)}, and X has {listed(names)}."
             )
@@ -461,7 +466,7 @@ class NativeModel(BaseEstimator):
             return self.booster(X)[-1]
         if is_frame(X):
             X = self._with_categories(X)
-        if is_lightgbm(self.booster):
+        if library_of(self.booster) == "lightgbm":
             return self.booster.predict(X)
         return self.booster.inplace_predict(
             X, predict_type="margin" if self.are_scores_ else "value"
@@ -471,10 +476,7 @@ class NativeModel(BaseEstimator):
         """Pandas frame with the model's categories where a column holds other values, such as texts."""
         if not hasattr(X, "iloc"):
             X = nw.from_native(X, eager_only=True).to_pandas()
-        if all(hasattr(X.iloc[:, place], "cat") for place in self.categories_):
-            return X
-        pandas = import_module("pandas")
-        frame = X.copy(deep=False)
+        pandas, frame = import_module("pandas"), X.copy(deep=False)
         for place, values in self.categories_.items():
             if not hasattr(frame.iloc[:, place], "cat"):
                 frame.isetitem(place, pandas.Categorical(frame.iloc[:, place], categories=values))
@@ -535,7 +537,7 @@ def native_estimator(model: Any, X: Any, y: Any, task: str = "auto") -> Any:
         return _catboost_estimator(model)
     if isinstance(model, NativeModel):
         model = model.booster
-    if not (isinstance(model, OnnxGraph) or is_booster(model)):
+    if not is_native(model):
         return None
     n_classes, labels = facts_of(model).n_classes, np.unique(np.asarray(y))
     are_scores = False
@@ -567,7 +569,7 @@ def _catboost_estimator(model: Any) -> Any:
     if loss.startswith(("Group", "Lambda", "Pair", "Query", "Stochastic", "YetiRank")):
         raise Refusal("is a model that ranks rows: surefoot takes classifiers and regressors")
     kind = catboost.CatBoostClassifier if len(model.classes_) else catboost.CatBoostRegressor
-    estimator = kind(**model.get_params()).load_model(blob=estimator_state(model)[1])
+    estimator = kind(**model.get_params()).load_model(blob=estimator_state(model)[TREES])
     names = model.feature_names_
     if names != [str(i) for i in range(len(names))]:
         estimator.feature_names_in_ = np.array(names, dtype=object)

@@ -41,6 +41,8 @@ class VectorEncoder(TransformerMixin, BaseEstimator):
     singular value decomposition of 5,000 rows). Other columns are scaled and encoded as in any mixed table.
     """
 
+    keeps_scale = True
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find embeddings and texts, and learn their directions."""
         self.vectors_, self.texts_ = vector_columns(X), text_columns(X)

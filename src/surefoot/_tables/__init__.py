@@ -61,14 +61,12 @@ if TYPE_CHECKING:
         kinds_of,
         missing_mask,
         plain_columns,
-        row_index,
         split_columns,
         stack_rows,
         take_column,
         take_columns,
         take_rows,
         with_columns,
-        without_columns,
         without_infinities,
     )
 
@@ -119,7 +117,6 @@ __all__ = [
     "plain",
     "plain_columns",
     "read_table",
-    "row_index",
     "sample_that_fits",
     "shown_path",
     "split_columns",
@@ -131,7 +128,6 @@ __all__ = [
     "take_rows",
     "value_type",
     "with_columns",
-    "without_columns",
     "without_infinities",
 ]
 

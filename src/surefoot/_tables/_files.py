@@ -16,9 +16,10 @@ import stat
 import sys
 import tempfile
 import zlib
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -99,21 +100,19 @@ def is_audit_file(columns: Iterable[str]) -> bool:
 def open_table(path: Path, form: Form | None = None) -> Iterator["CsvTable | ParquetTable"]:
     """Table at a path: a CSV or Parquet file, compressed or not, a folder of Parquet files, or standard input.
 
-    `form` is that of the table that a model was fitted on: where it has numbers, a comma may be a decimal one.
+    `form` is that of the table that a model was fitted on: where it has numbers, a comma may be a decimal one, and
+    where it has lists of numbers, these are not split into columns.
     """
     shown = shown_path(path)
     if is_folder(path):
-        yield ParquetTable(path, path)
+        yield ParquetTable(path, path, form)
         return
     with plain_file(path) as (file, start):
         if start.startswith(b"PAR1"):
-            yield ParquetTable(file, shown)
+            yield ParquetTable(file, shown, form)
             return
         begin = start.lstrip(b"\xef\xbb\xbf \r\n\t")
-        kinds = [kind for magic, kind in OTHERS.items() if begin.startswith(magic)]
-        kinds += ["a binary file"] if b"\0" in start else []
-        kinds += [kind for pattern, kind in LIKE_OTHERS.items() if pattern.match(begin)]
-        if kinds:
+        if kinds := [kind for pattern, kind in OTHERS.items() if re.match(pattern, begin)]:
             raise TableFileError(
                 f"{shown} is not a table but {kinds[0]}: surefoot reads CSV and Parquet."
             )
@@ -242,27 +241,19 @@ def first_bytes(file: Path, n_bytes: int = 4096) -> bytes:
 
 DELIMITERS = ",;\t|"
 
-# How files that are no tables begin, and what they are.
+# How files that are no tables begin, and what they are. The name of a column may begin with a bracket, too: only a file
+# that continues like JSON or XML is not a table.
 OTHERS = {
-    b"\x89PNG": "an image",
-    b"\xff\xd8\xff": "an image",
-    b"GIF8": "an image",
-    b"%PDF": "a PDF document",
-    b"PK\x03\x04": "an archive or a workbook",
-    b"\x1f\x8b": "a file that is compressed twice",
-    b"BZh": "a file that is compressed twice",
-    b"\xfd7zXZ": "a file compressed by xz",
-    b"(\xb5/\xfd": "a file compressed by zstd",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
-}
-
-# The name of a column may begin with a bracket, too: a file that continues like this is not a table.
-LIKE_OTHERS = {
-    re.compile(rb'[\[{]\s*(["\[{\]}]|-?\d+\s*[,\]]|true\b|false\b|null\b)'): "JSON",
-    re.compile(
-        rb"<(\?xml|!doctype|!--|[a-z][\w:.-]*(\s[^<>]*)?/?>\s*([^,;\t|\s]|$))", re.IGNORECASE
-    ): "a web page or XML",
+    rb"\x89PNG|\xff\xd8\xff|GIF8": "an image",
+    rb"%PDF": "a PDF document",
+    rb"PK\x03\x04": "an archive or a workbook",
+    rb"\x1f\x8b|BZh": "a file that is compressed twice",
+    rb"\xfd7zXZ": "a file compressed by xz",
+    rb"\(\xb5/\xfd": "a file compressed by zstd",
+    rb"\x80[\x04\x05]": "a pickle",
+    rb"[^\0]*\0": "a binary file",
+    rb'[\[{]\s*(["\[{\]}]|-?\d+\s*[,\]]|true\b|false\b|null\b)': "JSON",
+    rb"(?i)<(\?xml|!doctype|!--|[a-z][\w:.-]*(\s[^<>]*)?/?>\s*([^,;\t|\s]|$))": "a web page or XML",
 }
 
 # Cells that stand for a missing value; in a column of numbers NaN does as well.
@@ -297,7 +288,8 @@ def checked_csv(file: Path, path: Path) -> Iterator[tuple[Path, CsvForm]]:
     """
     delimiter = find_delimiter(file, path)
     encoding, has_odd_quotes = scan(file, delimiter)
-    first_line, header = line_of(file, encoding, delimiter, 0)
+    with file.open(encoding=encoding, newline="") as content:
+        first_line, header = next(records(content, delimiter, path))
     check_names(header, path)
     form = CsvForm(encoding, delimiter, first_line, header)
     if not has_odd_quotes:
@@ -317,8 +309,10 @@ def find_delimiter(file: Path, path: Path) -> str:
     peeked = start.decode("utf-8-sig", errors="replace")
     fits = {}
     for delimiter in DELIMITERS:
-        first = islice(records(io.StringIO(peeked, newline=""), delimiter), PEEKED)
-        widths = [len(record) for record in first]
+        widths: list[int] = []
+        with suppress(TableFileError):  # another delimiter may fit
+            first = islice(records(io.StringIO(peeked, newline=""), delimiter, path), PEEKED)
+            widths.extend(len(record) for _, record in first)
         width = widths[0] if widths else 0
         fits[delimiter] = (width > 1, widths.count(width) / max(len(widths), 1), width)
     if {".tsv", ".tab"} & set(path.suffixes) and fits["\t"][0]:  # strings may hold commas
@@ -331,12 +325,20 @@ def find_delimiter(file: Path, path: Path) -> str:
     return best
 
 
-def records(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
-    """Records that are not blank, as far as they can be read."""
+def records(
+    lines: Iterable[str], delimiter: str, path: Path, *, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Line where each record begins, and its cells; blank lines are no records. An error names a broken line."""
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
+    line = 1
     try:
-        yield from filter(None, csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
-    except csv.Error:
-        return
+        for record in reader:
+            if record:
+                yield line, record
+            line = reader.line_num + 1
+    except csv.Error as error:
+        problem = "a quote that is never closed" if "end of data" in str(error) else str(error)
+        raise TableFileError(f"Line {line} of {path} cannot be read: {problem}.") from error
 
 
 def scan(file: Path, delimiter: str) -> tuple[str, bool]:
@@ -353,37 +355,17 @@ def scan(file: Path, delimiter: str) -> tuple[str, bool]:
     return "utf-8-sig" if is_utf_8 else "latin-1", is_behind_space or n_quotes % 2 == 1
 
 
-def line_of(file: Path, encoding: str, delimiter: str, number: int) -> tuple[int, list[str]]:
-    """Line where a record begins, and its cells; the header is record 0, and blank lines are no records."""
-    with file.open(encoding=encoding, newline="") as content:
-        reader = csv.reader(content, delimiter=delimiter, skipinitialspace=True)
-        line = 1
-        for record in reader:
-            if record:
-                if number == 0:
-                    return line, record
-                number -= 1
-            line = reader.line_num + 1
-    return line, []
-
-
 def check_records(file: Path, path: Path, form: CsvForm, writer: Any = None) -> None:
     """Raise an error that names the first broken line; write the records, if a writer is given."""
+    width = len(form.header)
     with file.open(encoding=form.encoding, newline="") as content:
-        reader = csv.reader(content, delimiter=form.delimiter, skipinitialspace=True, strict=True)
-        line, width = 1, len(form.header)
-        try:
-            for record in reader:
-                if record and len(record) != width:
-                    raise TableFileError(
-                        f"Line {line} of {path} has {plural(len(record), 'field')} where the header has {width}."
-                    )
-                if record and writer is not None:
-                    writer.writerow(record)
-                line = reader.line_num + 1
-        except csv.Error as error:
-            problem = "a quote that is never closed" if "end of data" in str(error) else str(error)
-            raise TableFileError(f"Line {line} of {path} cannot be read: {problem}.") from error
+        for line, record in records(content, form.delimiter, path, strict=True):
+            if len(record) != width:
+                raise TableFileError(
+                    f"Line {line} of {path} has {plural(len(record), 'field')} where the header has {width}."
+                )
+            if writer is not None:
+                writer.writerow(record)
 
 
 # Types of columns, and cells
@@ -405,6 +387,11 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+def is_vector(kind: pa.DataType) -> bool:
+    """Whether a column of a type, which is no dictionary's, holds lists of numbers, such as embeddings."""
+    return hasattr(kind, "value_type") and kind_in_words(kind.value_type) == "numbers"
+
+
 # Tests of Arrow's types, and the words for values that pass them.
 KINDS = (
     (pa.types.is_null, "no values"),
@@ -415,6 +402,7 @@ KINDS = (
     (pa.types.is_string, "strings"),
     (pa.types.is_large_string, "strings"),
     (pa.types.is_temporal, "times"),
+    (is_vector, "lists of numbers"),
 )
 
 
@@ -467,7 +455,11 @@ def parse(strings: Any, kind: str, expected: str) -> Any:
     for wanted in types:
         if (column := cast_or_none(cells, wanted)) is not None:
             return column
-    row = max(first_misfit(cells, wanted) for wanted in types)
+    # Position of the first string that cannot be converted.
+    row = max(
+        bisect(range(len(cells)), False, key=lambda i: cast_or_none(cells[: i + 1], wanted) is None)
+        for wanted in types
+    )
     raise RowError(f"has {strings[row].as_py()!r} {expected}", row)
 
 
@@ -493,18 +485,6 @@ def cast_or_none(strings: Any, wanted: pa.DataType) -> Any:
         return strings.cast(wanted)
     except pa.ArrowInvalid:
         return None
-
-
-def first_misfit(strings: Any, wanted: pa.DataType) -> int:
-    """Position of the first string that cannot be converted; there is one."""
-    start, end = 0, len(strings)
-    while end - start > 1:
-        middle = (start + end) // 2
-        if cast_or_none(strings.slice(start, middle - start), wanted) is None:
-            end = middle
-        else:
-            start = middle
-    return start
 
 
 def infer(strings: Any, *, decimal_comma: bool = False) -> Any:
@@ -619,8 +599,9 @@ class CsvTable:
 
     def place(self, row: int) -> str:
         """Place of a row, for the beginning of a sentence."""
-        line, _ = line_of(self.original, self.csv_form.encoding, self.csv_form.delimiter, row + 1)
-        return f"Line {line} of {self.path}"
+        with self.original.open(encoding=self.csv_form.encoding, newline="") as content:
+            rows = islice(records(content, self.csv_form.delimiter, self.path), row + 1, None)
+            return f"Line {next(rows)[0]} of {self.path}"
 
 
 # Streams of Parquet files
@@ -637,21 +618,18 @@ MISSING_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 class Part(NamedTuple):
-    """A Parquet file: path, columns, rows in each row group, and the values in the names of its folders."""
+    """A Parquet file: path, columns, number of rows, and the values in the names of its folders."""
 
     path: Path
     schema: pa.Schema
-    row_groups: list[int]
+    n_rows: int
     partition: dict[str, str | None]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return sum(self.row_groups)
 
 
 class ParquetTable:
     """Rows of a Parquet file, or of all Parquet files in a folder and its subfolders, in the order of their names.
+
+    Lists of numbers, such as embeddings, are split into numbered columns: `e` has the columns `e_0`, `e_1`, and so on.
 
     Parameters
     ----------
@@ -659,11 +637,11 @@ class ParquetTable:
         File or folder.
     path : Path
         Path to the user.
+    form : dict, default=None
+        Form of the table that a model was fitted on; lists that it has as they are stay lists.
     """
 
-    has_decimal_commas = False
-
-    def __init__(self, file: Path, path: Path) -> None:
+    def __init__(self, file: Path, path: Path, form: Form | None = None) -> None:
         self.path = path
         is_one = not file.is_dir()
         files = [file] if is_one else parquet_files(file)
@@ -676,8 +654,37 @@ class ParquetTable:
         # Numbers, if no value is a code such as "007".
         texts = {name: pa.array([v.get(name) for v in values], pa.string()) for name in folders}
         self.partition = {name: infer(text).type for name, text in texts.items()}
-        self.names = [*names, *folders]
+        self.widths = {name: width for name in names if (width := self._width(name)) is not None}
+        kinds = (form or {}).get("kinds", {})
+        self.lists = {
+            name: [f"{name}_{place}" for place in range(width)]
+            for name, width in self.widths.items()
+            if kinds.get(name) != "O"
+        }
+        # Stored column and place in its lists, of each column that is split off.
+        self.places = {
+            each: (name, place)
+            for name, columns in self.lists.items()
+            for place, each in enumerate(columns)
+        }
+        for name, columns in self.lists.items():
+            n_known = sum(each in kinds for each in columns)
+            if 0 < n_known < len(columns):
+                raise TableFileError(
+                    f"{path} has lists of {len(columns)} numbers in {name!r}, and the model knows {n_known}."
+                )
+        self.names = [each for name in names for each in self.lists.get(name, [name])]
+        self.names += folders
         check_names(self.names, path)
+
+    def _width(self, name: str) -> int | None:
+        """Length of the first list of numbers in a column, 0 if all are missing; None for a column of other values."""
+        parts = [part for part in self.parts if name in part.schema.names]
+        parts = [part for part in parts if is_vector(value_type(part.schema.field(name).type))]
+        for batch in (batch for part in parts for batch in read_rows(part, [name], 0)):
+            if len(lengths := pc.list_value_length(batch.column(0)).drop_null()):
+                return int(lengths[0].as_py())
+        return 0 if parts else None
 
     def schema(self, names: Sequence[str], why: str) -> pa.Schema:
         """Types of columns in all files; an error that names the file if one lacks a column or has another kind."""
@@ -687,6 +694,7 @@ class ParquetTable:
         if name in self.partition:
             return self.partition[name]
         first: tuple[Part, str] | None = None
+        is_split, name = name in self.places, self.places.get(name, (name, 0))[0]
         for part in self.parts:
             if name not in part.schema.names:
                 raise TableFileError(f"{part.path} lacks {name!r}, {why}.")
@@ -699,6 +707,8 @@ class ParquetTable:
                     f"{part.path} has {kind} in the column {name!r}, and {first[0].path} has {first[1]}."
                 )
         types = list(dict.fromkeys(part.schema.field(name).type for part in self.parts))
+        if is_split:
+            types = list(dict.fromkeys(getattr(kind, "value_type", kind) for kind in types))
         if len(types) == 1:
             return types[0]
         schemas = [pa.schema([("column", value_type(kind))]) for kind in types]
@@ -711,22 +721,45 @@ class ParquetTable:
 
     def batches(self, names: Sequence[str], start: int = 0) -> Iterator[pa.RecordBatch]:
         """Batches of the columns with these names, from the row `start` on, of the same types in all files."""
-        schema, end = self.schema(names, "which other files have"), 0
+        schema, end, row = self.schema(names, "which other files have"), 0, start
+        stored = [self.places.get(name, (name, 0))[0] for name in names]
+        stored = [name for name in dict.fromkeys(stored) if name not in self.partition]
         for part in self.parts:
             end += part.n_rows
             if end > start:
                 skipped = max(0, start - (end - part.n_rows))
-                stored = [name for name in names if name not in self.partition]
                 for batch in read_rows(part, stored, skipped):
+                    for name in self.widths.keys() & batch.schema.names:
+                        self._check_lists(batch.column(name), name, row)
                     columns = [self._column(batch, part, field) for field in schema]
                     yield pa.RecordBatch.from_arrays(columns, schema=schema)
+                    row += batch.num_rows
+
+    def _check_lists(self, lists: Any, name: str, row: int) -> None:
+        """Raise an error for the first list of another length than the first one, or with a missing number."""
+        rows, width = pc.indices_nonzero(lists.is_valid()), self.widths[name]
+        lists = lists.drop_null().cast(pa.list_(pa.float64()))
+        lengths = pc.list_value_length(lists)
+        lacking = pc.list_parent_indices(lists).filter(lists.flatten().is_null())
+        if len(strange := pc.indices_nonzero(pc.not_equal(lengths, width))):
+            place, n_numbers = rows[strange[0].as_py()], lengths[strange[0].as_py()]
+            raise TableFileError(
+                f"{self.place(row + place.as_py())} has a list of {n_numbers} numbers in {name!r}, and the first list "
+                f"has {width}."
+            )
+        if len(lacking):
+            place = self.place(row + rows[lacking[0].as_py()].as_py())
+            raise TableFileError(f"{place} has a list in {name!r} that lacks a number.")
 
     def _column(self, batch: pa.RecordBatch, part: Part, field: pa.Field) -> pa.Array:
         """Column of a batch with the type of `field`; one value in every row if the name of a folder has it."""
         if field.name in self.partition:
             value = pa.scalar(part.partition.get(field.name), pa.string()).cast(field.type)
             return pa.repeat(value, batch.num_rows)
-        column = batch.column(field.name)
+        name, place = self.places.get(field.name, (field.name, None))
+        column = batch.column(name)
+        if place is not None and not pa.types.is_null(column.type):
+            column = pc.list_element(column, place)
         return column if column.type == field.type else plain(column).cast(field.type, safe=False)
 
     def share(self, n_rows: int) -> float:
@@ -735,25 +768,22 @@ class ParquetTable:
 
     def place(self, row: int) -> str:
         """Place of a row, for the beginning of a sentence."""
-        for part in self.parts:
-            if row < part.n_rows:
-                return f"Row {row} of {part.path}"
-            row -= part.n_rows
-        return f"Row {row} of {self.path}"
+        starts = np.cumsum([0, *(part.n_rows for part in self.parts)])
+        at = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"Row {row - starts[at]} of {self.parts[at].path}"
 
 
 def read_part(file: Path, path: Path, folder: Path) -> Part:
     """Metadata of a Parquet file, `path` to the user, in a folder; an error if it is broken."""
     try:
         with pq.ParquetFile(file) as content:
-            schema, metadata = content.schema_arrow, content.metadata
-            groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            schema, n_rows = content.schema_arrow, content.metadata.num_rows
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(path, error, "is a broken Parquet file") from error
     check_names(schema.names, path)
     pairs = [part.split("=", 1) for part in file.relative_to(folder).parts[:-1] if "=" in part]
     values = {unquote(name): None if v == MISSING_PARTITION else unquote(v) for name, v in pairs}
-    return Part(file, schema, groups, values)
+    return Part(file, schema, n_rows, values)
 
 
 def column_order(schema: pa.Schema) -> list[str]:
@@ -768,14 +798,14 @@ def column_order(schema: pa.Schema) -> list[str]:
 
 def read_rows(part: Part, names: list[str], skipped: int) -> Iterator[pa.RecordBatch]:
     """Batches of a Parquet file without its first rows; an error if it is broken, or has changed."""
-    left, ends = part.n_rows - skipped, np.cumsum(part.row_groups)
-    first = int(np.searchsorted(ends, skipped, side="right"))  # row group with rows that are read
-    groups = range(first, len(ends))
-    skipped -= int(ends[first - 1]) if first else 0
+    left = part.n_rows - skipped
     try:
         with pq.ParquetFile(
             part.path, buffer_size=READ_BYTES, pre_buffer=False, page_checksum_verification=True
         ) as content:
+            groups = list(range(content.num_row_groups))
+            while groups and content.metadata.row_group(groups[0]).num_rows <= skipped:
+                skipped -= content.metadata.row_group(groups.pop(0)).num_rows
             for batch in content.iter_batches(
                 READ_ROWS, row_groups=groups, columns=names, use_threads=False
             ):
@@ -857,6 +887,9 @@ def as_frame(
 ) -> Any:
     """Pandas frame of rows of a table, which stand at these places of it."""
     nested = [field.name for field in rows.schema if kind_in_words(field.type) == NESTED]
+    others: dict[str, list[str]] = {
+        name: [] for name in nested if hasattr(rows.schema.field(name).type, "value_type")
+    }
     if nested:
         remark(f"Left out {listed(nested)}: {NESTED}, which no model here takes.")
     names = [name for name in table.names if name not in nested]
@@ -877,6 +910,7 @@ def as_frame(
         frame = pa.table(columns).to_pandas()
     except (ValueError, pa.ArrowException) as error:  # dates beyond the year 9999
         raise TableFileError(f"{table.path} cannot be read: {error}.") from error
+    frame.attrs["lists"] = {**getattr(table, "lists", {}), **others}
     if isinstance(table, CsvTable):
         remark_on_slips(frame, remark)
     return frame if form is None else with_categories(frame, {"categories": {}, **form})
@@ -1057,7 +1091,7 @@ def size_of_parquet(files: list[Path]) -> tuple[int, int]:
         for group in map(metadata.row_group, range(metadata.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
                 is_string = column.physical_type == "BYTE_ARRAY"
-                n_bytes += group.num_rows * (STRING if is_string else NUMBER)
+                n_bytes += column.num_values * (STRING if is_string else NUMBER)
                 n_bytes += column.total_uncompressed_size if is_string else 0
     return n_rows, n_bytes
 

@@ -86,17 +86,11 @@ def count_rows(X: Any) -> int:
     return int(shape[0])
 
 
-def row_index(X: Any) -> NDArray[Any] | None:
-    """Values of a pandas index; None for a table without one."""
-    return np.asarray(X.index) if is_pandas(X) else None
-
-
 def frame_kind(X: Any) -> dict[str, Any]:
     """Library and pandas index of a table, as `frame_of_kind` takes them; None for what it does not have."""
     if is_pandas(X):
         return {"library": "pandas", "index": X.index}
-    is_other = is_frame(X)
-    library = str(nw.from_native(X, eager_only=True).implementation.value) if is_other else None
+    library = nw.from_native(X, eager_only=True).implementation.value if is_frame(X) else None
     return {"library": library, "index": None}
 
 
@@ -344,8 +338,9 @@ def _objects(values: Any) -> NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-# Categories of a column that are told apart, the most common ones, and the most letters of one.
-MOST_LEVELS = 50
+# Categories of a column that are told apart, the most common ones, least rows of one, and the most letters of one. A
+# text that hardly any other row has is no category: new rows would never have it.
+MOST_LEVELS, LEAST_OF_A_LEVEL = 50, 5
 MOST_LETTERS = 100
 
 # Codes of a missing value, and of all categories beyond the most common ones.
@@ -390,7 +385,8 @@ def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
     if levels is None:  # the most common strings, ascending
         known = [string for string in strings if string is not None]
         levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
-        levels = np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
+        common = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+        levels = np.sort(levels[common[counts[common] >= LEAST_OF_A_LEVEL]])
     place = {level: code for code, level in enumerate(levels.tolist())}
     codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
     return PlainColumn(name, np.array(codes, dtype=np.int64), levels)
@@ -547,18 +543,10 @@ def take_columns(X: Any, names: Sequence[Any]) -> Any:
     return X[list(names)] if is_pandas(X) else X[:, list(names)]
 
 
-def without_columns(X: Any, names: Sequence[Any]) -> Any:
-    """Frame without some of its columns."""
-    if is_pandas(X):
-        return X.drop(columns=list(names))
-    return nw.from_native(X, eager_only=True).drop(list(names)).to_native()
-
-
-def frame_like(kind: type, values: Floats, names: Sequence[Any]) -> Any:
-    """Frame of a type, such as `pandas.DataFrame`, with an array's rows and names for its columns."""
-    if is_pandas(kind):
-        return kind(values, columns=names)
-    library: Any = kind.__module__.partition(".")[0]
+def frame_like(library: Any, values: Floats, names: Sequence[Any]) -> Any:
+    """Frame of a library, such as "pandas", with an array's rows and names for its columns."""
+    if library == "pandas":
+        return import_module(library).DataFrame(values, columns=names)
     columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
     return nw.from_dict(columns, backend=library).to_native()
 

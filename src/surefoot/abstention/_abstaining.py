@@ -25,19 +25,19 @@ from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     check_class_labels,
+    check_class_risks,
     check_number,
     check_rows,
     check_share,
     check_training_rows,
+    risks_by_class,
 )
 from surefoot.abstention._promise import (
     NOTHING,
     Threshold,
-    check_class_risks,
     group_numbers,
     has_large_groups,
     risk_bound,
-    risks_by_class,
     threshold_for_coverage,
     threshold_for_risk,
     too_few_sentence,

@@ -158,10 +158,9 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         self.error_estimator_ = self._error_estimator_of(cheap, cv).fit(
             X, y, sample_weight=sample_weight, groups=groups
         )
-        fitter = CrossFitter(
+        model, rows, predictions = CrossFitter(
             [], expensive, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
-        )
-        model, rows, predictions = fitter.predict(X, y, groups=groups, sample_weight=sample_weight)
+        ).predict(X, y, groups=groups, sample_weight=sample_weight)
         self._learn_value(y, rows, predictions, groups, sample_weight)
         self.estimators_ = [self.error_estimator_.estimator_, model]
         self.named_estimators_ = Bunch(
@@ -255,15 +254,13 @@ def deferral_curve(
     value: Floats, first_wrong: Floats, second_wrong: Floats, weight: Floats
 ) -> DeferralCurve:
     """Accuracy if rows are deferred in the order of their value: without any, then at each distinct value."""
-    order = np.argsort(-value, kind="stable")
-    ranked, weight = value[order], weight[order]
-    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    ranked, places = np.unique(-value, return_inverse=True)
     total = weight.sum()
-    calls = np.cumsum(weight)[ends] / total
-    saved = np.cumsum(weight * (first_wrong - second_wrong)[order])[ends] / total
-    alone = 1 - (weight * first_wrong[order]).sum() / total
+    calls = np.cumsum(np.bincount(places, weight)) / total
+    saved = np.cumsum(np.bincount(places, weight * (first_wrong - second_wrong))) / total
+    alone = 1 - weight @ first_wrong / total
     return DeferralCurve(
-        np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, ranked[ends])
+        np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, -ranked)
     )
 
 

@@ -15,7 +15,7 @@ from scipy.stats import beta, binom
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_number, check_share
+from surefoot._validation import check_class_risks, check_share, risks_by_class
 from surefoot._words import InWords, LossUnit, enumerated, listed, number, percent, plural
 from surefoot.error_estimation import HeldOut, Judgement
 
@@ -178,17 +178,9 @@ def every_threshold(scores: Any, errors: Any) -> Thresholds:
 
     Rows with equal scores are answered together.
     """
-    scores, errors = np.asarray(scores, dtype=np.float64), np.asarray(errors, dtype=np.float64)
-    order = np.argsort(-scores, kind="stable")
-    ends = _ends_of_runs(scores[order])
-    thresholds = scores[order][ends]
-    thresholds[-1] = -np.inf
-    return Thresholds(thresholds, ends + 1, np.cumsum(errors[order])[ends])
-
-
-def _ends_of_runs(ranked: Floats) -> Ints:
-    """Positions of the last of each run of equal values."""
-    return np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    doubts, places = np.unique(-np.asarray(scores, dtype=np.float64), return_inverse=True)
+    lost = np.cumsum(np.bincount(places, errors), dtype=np.float64)
+    return Thresholds(np.append(-doubts[:-1], -np.inf), np.cumsum(np.bincount(places)), lost)
 
 
 def threshold_for_coverage(scores: Any, errors: Any, coverage: float) -> Threshold:
@@ -212,11 +204,6 @@ class LimitedRisk(NamedTuple):
     bound: float = 1.0
 
 
-def risks_by_class(max_risk: Any) -> dict[Any, float]:
-    """Limits by class, with None for all answered rows; a number is the limit for all rows."""
-    return dict(max_risk) if isinstance(max_risk, Mapping) else {None: max_risk}
-
-
 def limited_risks(max_risk: Any, labels: Any, loss_values: Any, n_rows: int) -> list[LimitedRisk]:
     """Limits that must be kept at once."""
     risks = risks_by_class(max_risk)
@@ -229,11 +216,16 @@ def limited_risks(max_risk: Any, labels: Any, loss_values: Any, n_rows: int) -> 
         )
     classes = np.full(n_rows, None) if labels is None else column_or_1d(labels)
     check_consistent_length(np.empty(n_rows), classes)
-    limits = []
-    for label, risk in risks.items():
-        rows = np.ones(n_rows, dtype=bool) if label is None else np.asarray(classes == label)
-        limits.append(LimitedRisk(label, float(risk), rows, _error_sizes(loss_values, label)))
-    return limits
+    every = np.ones(n_rows, dtype=bool)
+    return [
+        LimitedRisk(
+            label,
+            float(risk),
+            every if label is None else np.asarray(classes == label),
+            _error_sizes(loss_values, label),
+        )
+        for label, risk in risks.items()
+    ]
 
 
 def _error_sizes(loss_values: Any, label: Any) -> Floats | None:
@@ -246,24 +238,6 @@ def _error_sizes(loss_values: Any, label: Any) -> Floats | None:
         values = np.concatenate(by_class) if label is None else loss_values.get(label, ())
     sizes = np.unique(np.asarray(values, dtype=np.float64))
     return np.asarray(sizes[sizes > 0])
-
-
-def check_class_risks(
-    max_risk: Any, classes: Any = None, most: float | None = None
-) -> dict[Any, float]:
-    """Limits by class; raise an error for one that is no number above 0 and below `most`, or of an unknown class."""
-    risks = risks_by_class(max_risk)
-    known = None if classes is None else np.asarray(classes).tolist()
-    unknown = [label for label in risks if known is not None and label not in {None, *known}]
-    if unknown:
-        raise ValueError(
-            f"max_risk limits the risk of {listed(unknown)}, and the classes are {listed(known or [])}."
-        )
-    bounds = {"min_val": 0, "max_val": most, "include_boundaries": "neither"}
-    return {
-        label: check_number(risk, "max_risk" if label is None else f"max_risk[{label!r}]", **bounds)
-        for label, risk in risks.items()
-    }
 
 
 def too_few_sentence(
@@ -390,7 +364,8 @@ class GroupedRows(NamedTuple):
         sizes = np.bincount(codes)
         first = np.append(0, np.cumsum(sizes)[:-1])
         by_group = np.argsort(codes, kind="stable")
-        return cls(order, by_group, first, _ends_of_runs(scores[order]), int(sizes.max()))
+        ends = np.cumsum(np.unique(-scores, return_counts=True)[1]) - 1
+        return cls(order, by_group, first, ends, int(sizes.max()))
 
 
 def group_numbers(groups: Any) -> Ints:
@@ -421,9 +396,8 @@ def group_test(
     sums = np.cumsum(excess)
     sizes = np.diff(np.append(rows.first, len(sums)))
     sums -= np.repeat(sums[rows.first] - excess[rows.first], sizes)
-    evidence = np.full(len(rows.ends), -np.inf)
-    for bet in bets(len(rows.first), max_risk / bound, level):
-        evidence = np.logaddexp(evidence, _log_payoff(rows, sums, bet))
+    tried = bets(len(rows.first), max_risk / bound, level)
+    evidence = np.logaddexp.reduce([_log_payoff(rows, sums, bet) for bet in tried])
     return np.exp(-np.maximum(evidence - np.log(N_BETS), 0))
 
 
@@ -608,7 +582,7 @@ class Promise(InWords):
                 "A promise needs the true losses of held-out rows: pass `held_out_` of a fitted error estimator."
             )
         if max_risk is not None:
-            most = 1 if held_out.unit.is_share else None
+            most = 1 if held_out.unit.is_share else np.inf
             check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes, most)
         rows = held_out.evidence
         promise = cls.from_losses(
@@ -704,11 +678,9 @@ class Promise(InWords):
             promises = (
                 cls.from_losses(estimates, losses, risk, confidence, **known) for risk in tested
             )
-            chosen = next(promises)
-            if chosen.kept:
-                for stricter in takewhile(lambda promise: promise.kept, promises):
-                    chosen = stricter
-            return chosen
+            first = next(promises)
+            stricter = takewhile(lambda promise: promise.kept, promises) if first.kept else ()
+            return [first, *stricter][-1]
         risks = check_class_risks(max_risk)
         found = threshold_for_risk(-estimates, losses, risks, confidence, **known)
         threshold = min(-found.score, float(estimates.max()))  # −inf if nothing is answered

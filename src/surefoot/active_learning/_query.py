@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 from scipy.special import entr
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
@@ -19,6 +18,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._copies import hash_rows
 from surefoot._models import MixedInput, class_votes, clone_with_seed, series_model
 from surefoot._refits import bootstrap_models
 from surefoot._tables import as_numbers, as_table, count_rows, take_rows
@@ -225,16 +225,9 @@ def divided_votes(situation: Situation) -> Floats:
         random=situation.random,
         n_jobs=situation.n_jobs,
     )
-    return divergence(np.stack([class_votes(model, situation.X_pool) for model in models]))
-
-
-def divergence(probabilities: Floats) -> Floats:
-    """Entropy of the members' mean probabilities minus the mean of their entropies (Jensen-Shannon).
-
-    `probabilities` has shape (members, n, classes).
-    """
-    mean = probabilities.mean(axis=0)
-    return np.asarray(entr(mean).sum(axis=1) - entr(probabilities).sum(axis=2).mean(axis=0))
+    votes = np.stack([class_votes(model, situation.X_pool) for model in models])
+    # Entropy of the members' mean probabilities minus the mean of their entropies (Jensen-Shannon divergence).
+    return np.asarray(entr(votes.mean(axis=0)).sum(axis=1) - entr(votes).sum(axis=2).mean(axis=0))
 
 
 def unstable(situation: Situation) -> Floats:
@@ -332,7 +325,11 @@ def choose_batch(
 
     A diverse batch has no two copies of a row as long as the pool has other rows.
     """
-    order = most_doubtful(doubt)
+    # The highest doubt first. Doubts that differ by rounding errors only are equal, and come in an order that looks
+    # random, always the same: a forest has the same doubt about many rows, and those at the top of a sorted pool would
+    # always come first.
+    order = np.random.RandomState(0).permutation(len(doubt))
+    order = order[np.argsort(-doubt[order].astype(np.float32), kind="stable")]
     if not diverse or n_wanted == 1 or n_wanted >= len(order):
         return order[:n_wanted]
     coordinates, n_candidates = Coordinates(estimator, X_pool), CANDIDATES * n_wanted
@@ -350,16 +347,6 @@ def choose_batch(
     if coordinates.metric == "cosine":
         rows = normalize(rows)
     return order[candidates[np.sort(middles_of_clusters(rows, n_wanted))]]
-
-
-def most_doubtful(doubt: Floats) -> Ints:
-    """Positions of all rows, the highest doubt first; equal doubts in an order that looks random, always the same.
-
-    Doubts that differ by rounding errors only are equal. A forest has the same doubt about many rows: in their own
-    order, those at the top of a sorted pool would always come first.
-    """
-    order = np.random.RandomState(0).permutation(len(doubt))
-    return np.asarray(order[np.argsort(-doubt[order].astype(np.float32), kind="stable")])
 
 
 def middles_of_clusters(rows: Any, n_clusters: int) -> Ints:
@@ -413,24 +400,12 @@ def own_space(table: Any) -> Any:
     """
     if as_numbers(table) is not None:
         return "scaled"
-    vectorizer = MixedInput(None, table).vectorizer()
-    return vectorizer.set_params(min_frequency=2)
+    return MixedInput(None, table).vectorizer().set_params(min_frequency=2)
 
 
 def copies_last(rows: Any) -> tuple[Ints, int]:
     """Positions of all rows, copies of earlier rows after all others; and the number of different rows."""
-    keys = bytes_of_rows(rows)
-    first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
-    is_copy = np.ones(len(keys), dtype=bool)
-    is_copy[list(first.values())] = False
+    first = np.unique(hash_rows(rows), return_index=True)[1]
+    is_copy = np.ones(rows.shape[0], dtype=bool)
+    is_copy[first] = False
     return np.argsort(is_copy, kind="stable"), len(first)
-
-
-def bytes_of_rows(rows: Any) -> list[bytes]:
-    """Bytes of each row, the same for equal rows only."""
-    if not issparse(rows):
-        return [row.tobytes() for row in np.ascontiguousarray(rows + 0.0)]  # -0.0 is 0.0
-    rows = csr_array(rows)
-    rows.sum_duplicates()  # sorts the columns of each row
-    parts = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-    return [rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in parts]

@@ -16,8 +16,8 @@ from surefoot._models import clone_model, predict_labels
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
+from surefoot.active_learning._learner import TOLERANCE, StoppingRule
 from surefoot.active_learning._query import check_strategy, query
-from surefoot.active_learning._stopping import TOLERANCE, StoppingRule
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,9 @@ def _repeat(
     """Accuracy with all labels of the pool; of each strategy the learning curve and the shares changed."""
     pool, test = train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
     X_pool, answers = take_rows(X, pool), answers_of_people(y[pool], np.unique(y), wrong, seed)
-    start = first_labelled(answers, sizes[0])
+    start = np.arange(min(sizes[0], len(answers)))
+    if len(np.unique(answers[start])) < 2:  # the last is replaced by a row of another class
+        start[-1] = (answers != answers[0]).argmax()
 
     def score(model: Any) -> float:
         return float(model.score(take_rows(X, test), y[test]))
@@ -254,11 +256,3 @@ def answers_of_people(
     shift = random.randint(1, len(classes), size=len(truth))
     codes = np.searchsorted(classes, truth) + np.where(is_wrong, shift, 0)
     return np.asarray(classes[codes % len(classes)])
-
-
-def first_labelled(answers: NDArray[Any], n_rows: int) -> Ints:
-    """First rows of the pool; if all are of one class, the last is replaced by a row of another class."""
-    start = np.arange(min(n_rows, len(answers)))
-    if len(np.unique(answers[start])) < 2:
-        start[-1] = (answers != answers[0]).argmax()
-    return start

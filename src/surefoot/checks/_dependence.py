@@ -1,22 +1,22 @@
 """Rows that depend on each other: those of one entity, and those that stand together in the table."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as fisher
-from scipy.stats import norm, rankdata
+from scipy.stats import ConstantInputWarning, f_oneway, norm, rankdata
 from scipy.stats import t as student
 from sklearn.base import is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit
 
 from surefoot._models import fit_model, predict_labels
 from surefoot._tables import take_rows
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Split
 from surefoot._words import number, p_value_words
 from surefoot.checks._columns import (
     LEVEL,
@@ -216,11 +216,9 @@ def _try_entity(
         shares = np.bincount(y)[model.classes_] / len(y)
         return model.classes_[(model.predict_proba(of_test) * shares / known).argmax(axis=1)]
 
-    together = np.empty(len(rows), dtype=np.int64)
     n_folds = TRIAL_FOLDS if column.n_values >= LEAST_NAMES else FOLDS_OF_FEW
     splitter = GroupKFold(n_folds, shuffle=True, random_state=random_state)
-    for fold, (_, test) in enumerate(splitter.split(table, groups=column.codes)):
-        together[test] = fold
+    together = splitter.split(table, groups=column.codes)
     with_value = partial(predict, is_known=is_known)
     by_row = _shuffled_losses(y, n_folds, is_regression, random_state, with_value)
     by_value = _held_out_losses(y, together, is_regression, predict)
@@ -277,11 +275,7 @@ def may_be_ordered(held_out: Any, X: Any, coordinates: Callable[[Any], Any]) -> 
     A cheap test before an expensive one. Rows in random order do so in 1 % of tables. Where rows do not resemble their
     neighbours in the table in any of these, folds of rows that stand together are as good as shuffled ones.
     """
-    n_rows = len(held_out.rows)
-    places = np.arange(n_rows)
-    if n_rows > N_SHORT_BLOCKS * LONGEST_BLOCK:
-        starts = np.linspace(0, n_rows - LONGEST_BLOCK, N_SHORT_BLOCKS).astype(np.int64)
-        places = (starts[:, None] + np.arange(LONGEST_BLOCK)).ravel()
+    places = _in_blocks(len(held_out.rows), N_SHORT_BLOCKS, LONGEST_BLOCK)
     space = coordinates(take_rows(X, held_out.rows[places]))
     if hasattr(space, "toarray"):
         sums = np.asarray(abs(space).sum(axis=0)).ravel()
@@ -316,15 +310,19 @@ def order_p_value(table: Floats) -> float:
     ranks = rankdata(table, axis=0)  # a few very large values must not decide
     centred = (ranks - ranks.mean(axis=0)) / ranks.std(axis=0)
     following = (centred[1:] * centred[:-1]).mean(axis=0) * np.sqrt(n_rows)
-    parts = np.arange(n_rows) * n_parts // n_rows
-    sizes = np.bincount(parts)
-    means = np.add.reduceat(centred, np.searchsorted(parts, np.arange(n_parts))) / sizes[:, None]
-    between = (sizes[:, None] * means**2).sum(axis=0)
-    # Nothing is left within the parts of sorted classes.
-    within = np.maximum(n_rows - between, 1e-9)
-    ratio = between / (n_parts - 1) / (within / (n_rows - n_parts))
-    smallest = min(norm.sf(following).min(), fisher.sf(ratio, n_parts - 1, n_rows - n_parts).min())
+    with catch_warnings():  # sorted classes do not vary in a part
+        simplefilter("ignore", ConstantInputWarning)
+        p_values = f_oneway(*np.array_split(ranks, n_parts)).pvalue
+    smallest = min(norm.sf(following).min(), p_values.min())
     return float(min(1.0, 2 * table.shape[1] * smallest))
+
+
+def _in_blocks(n_rows: int, n_blocks: int, size: int) -> Ints:
+    """Positions of all rows of a table, or of blocks of it at equal distances if it is longer than these."""
+    if n_rows <= n_blocks * size:
+        return np.arange(n_rows)
+    starts = np.linspace(0, n_rows - size, n_blocks).astype(np.int64)
+    return np.asarray(starts[:, None] + np.arange(size)).ravel()
 
 
 def find_order(
@@ -346,18 +344,14 @@ def find_order(
     if estimator is None or len(y) < 2 * n_folds:
         return None
     is_regression = not is_classifier(estimator)
-    rows = np.arange(len(y))
-    if len(y) > MOST_ORDERED_ROWS:  # blocks at equal distances
-        size = MOST_ORDERED_ROWS // N_BLOCKS
-        starts = np.linspace(0, len(y) - size, N_BLOCKS).astype(np.int64)
-        rows = np.unique(starts[:, None] + np.arange(size))
+    rows = _in_blocks(len(y), N_BLOCKS, MOST_ORDERED_ROWS // N_BLOCKS)
     part, targets = take_rows(table, rows), y[rows]
 
     def predict(train: Ints, test: Ints) -> NDArray[Any]:
         model = fit_model(estimator, take_rows(part, train), targets[train])
         return predict_labels(model, take_rows(part, test))
 
-    in_order = np.arange(len(rows)) * n_folds // len(rows)
+    in_order = KFold(n_folds).split(rows)
     try:
         ordered_losses = _held_out_losses(targets, in_order, is_regression, predict)
         if splits is None or (splits < 0).any() or len(rows) < len(y):
@@ -408,12 +402,12 @@ def _shuffled_losses(
         order = order[np.argsort(y[order], kind="stable")]
     folds = np.empty(len(y), dtype=np.int64)
     folds[order] = np.arange(len(y)) % n_folds
-    return _held_out_losses(y, folds, is_regression, predict)
+    return _held_out_losses(y, PredefinedSplit(folds).split(), is_regression, predict)
 
 
 def _held_out_losses(
     y: NDArray[Any],
-    folds: Ints,
+    splits: Iterable[Split],
     is_regression: bool,
     predict: Callable[[Ints, Ints], NDArray[Any]],
 ) -> Floats:
@@ -422,8 +416,7 @@ def _held_out_losses(
     `predict` fits a model on the first of two sets of rows, and predicts the second.
     """
     losses = np.empty(len(y))
-    for fold in np.unique(folds):
-        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+    for train, test in splits:
         has_one_class = not is_regression and (y[train] == y[train[0]]).all()
         predicted = np.repeat(y[train[:1]], len(test)) if has_one_class else predict(train, test)
         losses[test] = np.abs(predicted - y[test]) if is_regression else predicted != y[test]

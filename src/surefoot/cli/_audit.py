@@ -132,7 +132,7 @@ def draw(
     n_labels = N_LABELS if n_labels is None else n_labels
     rows = audited_rows(model, data)
     drawn, code = drawn_from(rows, n_labels, tolerance, random_state)
-    write_output(out, tables.table_bytes(rows_to_label(rows.table, drawn, code), ".csv"))
+    write_output(out, tables.table_bytes(rows_to_label(rows, drawn, code), ".csv"))
     n_different = len(set(drawn.rows.tolist()))
     summary = {
         "ask": str(out),
@@ -214,9 +214,11 @@ def drawn_from(
     return drawn, f"audit {n_labels} {random_state} {size} {digest.hexdigest()[:DIGITS]}"
 
 
-def rows_to_label(table: Any, drawn: Any, code: str) -> Any:
-    """One line a draw: what it belongs to, an empty cell for the answer, and all columns of the table."""
+def rows_to_label(rows: AuditedRows, drawn: Any, code: str) -> Any:
+    """One line a draw: what it belongs to, an empty cell for the answer, and the columns of the table to look at."""
     import pandas as pd
+
+    from surefoot._models import unseen_columns
 
     n_draws, classes = len(drawn.rows), drawn.loss.classes
     answers = None if classes is None else json.dumps([str(label) for label in classes])
@@ -227,7 +229,8 @@ def rows_to_label(table: Any, drawn: Any, code: str) -> Any:
         "answers": [answers, *[None] * (n_draws - 1)],
         "label": None,
     }
-    shown = table.iloc[drawn.rows].reset_index(drop=True)
+    unseen = unseen_columns(rows.error_estimator.estimator, rows.table)
+    shown = rows.table.drop(columns=unseen).iloc[drawn.rows].reset_index(drop=True)
     shown.columns = [
         f"{name} (input)" if name in tables.AUDIT_COLUMNS else name for name in shown.columns
     ]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
+from traceback import walk_tb
 from typing import Annotated, Any, Literal
 
 import typer
@@ -54,12 +55,20 @@ def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
 
 @contextmanager
 def one_sentence_of(what: str) -> Iterator[None]:
-    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; others stay."""
+    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; others stay.
+
+    An error that a line of surefoot itself raises is a fault of surefoot, unless it is of a kind that says what is
+    wrong with the input.
+    """
     try:
         yield
     except (Mistake, FileError):
         raise
     except Exception as error:
+        *_, (frame, _) = walk_tb(error.__traceback__)
+        is_ours = str(frame.f_globals.get("__name__")).startswith("surefoot.")
+        if is_ours and not isinstance(error, (MemoryError, TypeError, ValueError)):
+            raise
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error
 
@@ -253,10 +262,10 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         for other in taken:
             # One of them is not there, or its name is too long: another message says so.
             with suppress(OSError, ValueError):
-                if linked_path(output) == linked_path(other) or output.samefile(other):
+                place, taken_place = linked_path(output), linked_path(other)
+                if place == taken_place or (output.exists() and output.samefile(other)):
                     raise Mistake(f"{output} is also {other}: it would be overwritten.")
-            with suppress(OSError, ValueError):
-                if other.is_dir() and linked_path(output).is_relative_to(linked_path(other)):
+                if other.is_dir() and place.is_relative_to(taken_place):
                     raise Mistake(
                         f"{output} is in the folder {other}, which is read: write it elsewhere."
                     )

@@ -35,7 +35,9 @@ from surefoot.cli._report import CHECKS
 def fit(
     data: Table,
     target: Annotated[str, TARGET],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the model, .skops.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="File that the other commands read, .skops.")
+    ],
     estimator: Estimator = "boosting",
     prediction: Prediction = None,
     probability: Probability = None,
@@ -101,7 +103,7 @@ def fit(
     if cost:
         error_estimator.set_params(loss=cost_matrix(cost, rows.classes))
     with (
-        working("Fitting the model and estimating its errors"),
+        working("Fitting, and estimating errors"),
         threads_for(len(rows.y)),
         errors_of(given, estimator, name),
     ):
@@ -124,18 +126,21 @@ def fit(
     promised = f"Nothing can be promised with {percent(promise.confidence)} confidence."
     if promise.kept:
         share = percent(promise.coverage)
-        promised = f"It can answer {share} of the rows: {promise.in_words(held_out.unit)}."
+        promised = f"{share} of the rows can be answered: {promise.in_words(held_out.unit)}."
     lines = [f"{measured[:1].upper()}{measured[1:]}, measured on held-out rows.", promised]
-    print("\n".join([*lines, *filter(None, [order]), f"The model: {out}"]))
+    print("\n".join([*lines, *filter(None, [order]), f"Saved for the other commands: {out}"]))
 
 
 def order_in_words(error_estimator: Any, rows: Any) -> str | None:
-    """Sentence for rows whose order matters although they were held out at random; None for others."""
+    """Sentence on the time of rows, or on an order that matters although they were held out at random; else None."""
     from surefoot._models import inputs_of
     from surefoot.checks import check_table
 
     if rows.time is not None:
-        return None
+        return (
+            f"Errors were measured on later rows than those learned from, by {rows.time['column']!r} up to "
+            f"{rows.time['last']}: the promise holds as far as the future is like the past."
+        )
     findings = check_table(
         inputs_of(error_estimator.estimator, rows.X),
         rows.y,

@@ -20,6 +20,7 @@ from surefoot._models import (
     is_fitted,
     native_estimator,
     seeded_everywhere,
+    vector_encoder,
 )
 from surefoot._tables import RowError, kinds_of, model_columns
 from surefoot._validation import known_classes
@@ -169,7 +170,7 @@ def errors_of(given: GivenModel, estimator: str, name: str) -> Any:
 
 def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
     """Rows, and the predictions among their columns in place of a model; a `Mistake` if these cannot be judged."""
-    from skrub import TableVectorizer
+    from skrub import TableVectorizer, to_datetime
 
     (prediction, _), *others = given.output_columns(rows.X.columns).items()
     columns, labels = [name for name, _ in others], [label for _, label in others]
@@ -177,7 +178,10 @@ def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
     if named and None in labels:
         raise Mistake("Name the class of every --probability, as CLASS=COLUMN, or of none.")
     inputs = rows.X.drop(columns=[prediction, *columns])
-    are_numbers = all(kind in "biuf" for kind in kinds_of(inputs))
+    kinds = dict(zip(inputs.columns, kinds_of(inputs), strict=True))
+    words = inputs[[name for name, kind in kinds.items() if kind not in "biuf"]]
+    has_times = any(to_datetime(words[name]).dtype.kind == "M" for name in words.columns)
+    is_plain = words.empty or (vector_encoder(inputs) is not None and not has_times)
     try:
         model, _ = given_predictions(
             rows.X,
@@ -185,7 +189,7 @@ def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
             prediction,
             dict(zip(labels, columns, strict=True)) if named else columns or None,
             task=rows.task,
-            encoder=None if are_numbers else TableVectorizer(),
+            encoder=None if is_plain else TableVectorizer(),
         )
     except RowError as error:
         raise Mistake(f"Row {rows.X.index[error.row]} of {rows.name} {error.fault}") from error

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
+from scipy.stats import chisquare
 
 from surefoot._models import class_text
 from surefoot._splits import splits_in_time, too_rare
@@ -119,6 +120,13 @@ def take_apart(
     `outputs` are columns of predictions that are judged, and of their probabilities: they stay in X, behind the inputs.
     """
     remarks = table.attrs.pop("remarks", ())
+    lists = table.attrs.pop("lists", {})
+    if not every and (others := [each for each in lists if not lists[each] and each not in drop]):
+        raise Mistake(
+            f"Column {others[0]!r} of {name} holds lists without numbers: an embedding is a list of numbers. Pass "
+            f"--drop {others[0]} to leave it out."
+        )
+    drop = [column for each in drop for column in lists.get(each, [each])]
     try:
         check_roles(table, target, groups, by, time, drop, outputs, name)
         check_target_kind(table[target], target)
@@ -132,11 +140,7 @@ def take_apart(
                 "evaluate a model."
             )
         group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
-        X = table.drop(
-            columns=[
-                column for column in {target, groups, time, *drop, *outputs} if column is not None
-            ]
-        )
+        X = table.drop(columns=list({target, groups, time, *drop, *outputs} - {None}))
         if outputs:
             chosen = task_of_predictions(values, table[outputs[0]]) if task == "auto" else task
             y = learnable_targets(values, target, chosen, group_codes)
@@ -147,7 +151,7 @@ def take_apart(
             remark(sentence)
     if not every and not outputs:
         remark_on_predictions(X[known], y, target)
-    X = with_missing(X) if every else usable_columns(X, name)
+    X = with_missing(X) if every else usable_columns(X, name, is_judged=bool(outputs))
     X = X.assign(**{column: table[column] for column in outputs})
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
@@ -210,15 +214,13 @@ def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:
         has_labels = X[name].dtype.kind not in "biuf" and set(X[name].dropna().map(str)) == labels
         agrees = agreement_with(X[name], y) >= (MUCH if has_labels else TOO_MUCH)
         is_named = NAMED_LIKE_PREDICTIONS.fullmatch(str(name)) or str(name).casefold() in of_classes
-        if not (agrees or is_named):
-            continue
-        why = "is named like a prediction"
-        if agrees:
-            why = f"agrees with {target!r} far too often for an input"
-        remark(
-            f"Column {name!r} {why}, and is going to be an input. If it is a prediction, pass --prediction {name} to "
-            f"have it judged (--probability for a probability beside it), or --drop {name}."
-        )
+        named = "is named like a prediction"
+        why = f"agrees with {target!r} far too often for an input" if agrees else named
+        if agrees or is_named:
+            remark(
+                f"Column {name!r} {why}, and is going to be an input. If it is a prediction, pass --prediction {name} "
+                f"to have it judged (--probability for a probability beside it), or --drop {name}."
+            )
 
 
 def agreement_with(column: Any, y: NDArray[Any]) -> float:
@@ -237,9 +239,9 @@ def agreement_with(column: Any, y: NDArray[Any]) -> float:
     return 0.0 if chance == 1 else (float(np.mean(texts == truth)) - chance) / (1 - chance)
 
 
-def usable_columns(X: Any, name: str) -> Any:
-    """Columns that a model can use; a `Mistake` if there are none, or too many."""
-    if X.shape[1] > MOST_COLUMNS:
+def usable_columns(X: Any, name: str, *, is_judged: bool = False) -> Any:
+    """Columns that a model can use; a `Mistake` if there are none, or too many for a model that is fitted here."""
+    if X.shape[1] > MOST_COLUMNS and not is_judged:
         raise Mistake(
             f"{name} has {X.shape[1]:,} input columns, and more than {MOST_COLUMNS:,} would take hours to "
             "prepare: keep those that matter."
@@ -247,7 +249,7 @@ def usable_columns(X: Any, name: str) -> Any:
     useful = leave_out_useless(X)
     if useful.shape[1] == 0:
         raise Mistake(f"{name} has no column that a model can use.")
-    if useful.shape[1] > MANY_COLUMNS:
+    if useful.shape[1] > MANY_COLUMNS and not is_judged:
         remark(
             f"{name} has {useful.shape[1]:,} input columns: skrub prepares each of them alone in every one of dozens "
             "of fits, which takes minutes."
@@ -285,19 +287,18 @@ def why_useless(column: Any) -> str | None:
     n_values = known.nunique()
     if n_values == 1:
         return "same value in every row"
-    if is_text and n_values == len(column) and is_name(known):
+    all_differ = is_text and n_values == len(column)
+    # Sentences have spaces.
+    if all_differ and not known.astype(str).str.contains(r"\s").any() and not are_dates(known):
         return "different name in every row"
     return None
 
 
-def is_name(texts: Any) -> bool:
-    """True if texts that all differ are names or ids, rather than sentences or dates."""
-    words = texts.astype(str)
-    if words.str.contains(r"\s").any():
-        return False
+def are_dates(texts: Any) -> bool:
+    """Whether strings are read as dates."""
     from skrub import to_datetime
 
-    return bool(to_datetime(words).dtype.kind == "O")
+    return bool(to_datetime(texts.astype(str)).dtype.kind == "M")
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
@@ -433,12 +434,9 @@ def are_whole(values: NDArray[Any]) -> bool:
 
 def are_in_order(counts: Ints) -> bool:
     """True if the frequencies of values, by ascending value, are uneven and follow the order of the values."""
-    mean = counts.mean()
-    chi_squared = ((counts - mean) ** 2).sum() / mean
-    is_uneven = chi_squared > 4 * (len(counts) - 1)  # 4 times what chance gives on average
-    if not (is_uneven and counts.max() > 2 * counts.min()):
-        return False
-    return has_one_peak(counts) or are_smooth(counts)
+    is_uneven = chisquare(counts).statistic > 4 * (len(counts) - 1)  # 4 times the mean by chance
+    has_extremes = is_uneven and counts.max() > 2 * counts.min()
+    return bool(has_extremes) and (has_one_peak(counts) or are_smooth(counts))
 
 
 def has_one_peak(counts: Ints) -> bool:
@@ -521,7 +519,7 @@ def as_target_numbers(target: Any, name: str) -> Floats:
         )
     if (spread := np.ptp(values)) < SMALLEST:
         raise Mistake(
-            f"Column {name!r} varies by {spread:.0e} only, and models tell no numbers apart that differ by less than "
+            f"Column {name!r} varies by {spread:.0e} only, and models cannot learn differences below "
             f"{SMALLEST:.0e}: multiply it."
         )
     return values
@@ -602,11 +600,8 @@ def remark_on_progress(X: Any) -> None:
 def holds_dates(column: Any) -> bool:
     """Whether a column holds dates, or strings that are read as dates."""
     known = column.dropna()
-    if column.dtype.kind == "M" or len(known) == 0 or infer_dtype(known) != "string":
-        return bool(column.dtype.kind == "M")
-    from skrub import to_datetime
-
-    return bool(to_datetime(known.astype(str)).dtype.kind == "M")
+    is_text = len(known) > 0 and infer_dtype(known) == "string"
+    return bool(column.dtype.kind == "M") or (is_text and are_dates(known))
 
 
 def only_grows_or_falls(column: Any) -> bool:

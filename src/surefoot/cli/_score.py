@@ -1,8 +1,9 @@
-"""`surefoot score`: predictions of a saved model for each row, and which of them are accepted."""
+"""`surefoot score`: prediction of each row, its estimated error, and whether it is accepted."""
 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from os.path import isdir
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -61,12 +62,12 @@ def score(
         ),
     ] = None,
 ) -> None:
-    """Predict every row of a table, estimate its error, and mark the rows to trust."""
+    """Predict every row of a table, or read its prediction, estimate the error, and mark the rows to trust."""
     with working("Starting"):
         from surefoot.cli._model import load_with_promise
         from surefoot.scoring import score_table
 
-    is_folder = is_for_parts(out)
+    is_folder = not out.suffix or isdir(out)  # noqa: PTH112 - no error for a name that is too long
     check_paths(model, data, out, keep or [], is_folder=is_folder, on_cluster=dask is not None)
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
     began = perf_counter()
@@ -101,14 +102,6 @@ def score(
     if is_folder:
         summary["seconds"] = perf_counter() - began
     print(json.dumps(summary) if as_json else score_in_words(summary, promise, error_estimator))
-
-
-def is_for_parts(out: Path) -> bool:
-    """Whether an output is a folder, or a name without an ending, which becomes one."""
-    try:
-        return not out.suffix or out.is_dir()
-    except OSError:  # the name is too long, which another message reports
-        return False
 
 
 def check_paths(
@@ -186,13 +179,13 @@ def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) 
     if promise.kept:
         limits = promise.in_words(unit)
         limits += ", for rows like those of fit" if n_novel > MANY_NOVEL * n_rows else ""
-    never = f"{n_novel:,} are novel (unlike those of fit)"
+    never = f"{n_novel:,} {'is' if n_novel == 1 else 'are'} novel (unlike those of fit)"
     if n_known:
-        never += f", and {n_known:,} are rows that the model has learned from"
+        never += f", and {n_known:,} {'was' if n_known == 1 else 'were'} among those of fit"
     never += ": none of these is trusted." if n_novel + n_known else "."
     lines = [
         f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}. {never}",
-        *order_in_words(summary),
+        *filter(None, [summary["order"]]),
         f"Every row: {summary['scores']}",
     ]
     if "seconds" not in summary:
@@ -209,14 +202,3 @@ def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) 
         f"{took}{rate}."
     )
     return "\n".join(lines)
-
-
-def order_in_words(summary: dict[str, Any]) -> list[str]:
-    """Sentences on the order of the rows that the model was fitted on, as far as its file has any."""
-    time, sentence = summary["time"], summary["order"]
-    if time is not None:
-        sentence = (
-            f"The model was tested on later rows than it had learned from, by {time['column']!r} up to {time['last']}: "
-            "the promise holds as far as the future is like the past."
-        )
-    return [] if sentence is None else [sentence]

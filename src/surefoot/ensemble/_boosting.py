@@ -26,7 +26,6 @@ from sklearn.utils.validation import (
 from surefoot._kernels import (
     many_class_split,
     presort_columns,
-    side_weights,
     two_class_error_split,
     two_class_gini_split,
 )
@@ -163,10 +162,11 @@ class BoostingClassifier(TagsOfModel, ClassifierMixin, BaseEstimator):
         targets = [codes] if self._one_for_all else [1 * (codes == c) for c in range(n_classes)]
         n_codes = n_classes if self._one_for_all else 2
         random = check_random_state(self.random_state)
-        if self.estimator is None:
-            factory: LearnerFactory = StumpFactory(X, n_codes, self.criterion)
-        else:
-            factory = ModelFactory(X, self.estimator)
+        factory: LearnerFactory = (
+            StumpFactory(X, n_codes, self.criterion)
+            if self.estimator is None
+            else ModelFactory(X, self.estimator)
+        )
         self._boosters = [
             boost(
                 factory,
@@ -368,7 +368,9 @@ class StumpFactory:
             low, high = self.X[self.order[column, place : place + 2].astype(np.int64), column]
             middle = low + (high - low) / 2
             threshold = float(middle if middle < high else low)
-        table = side_weights(self.X[:, column], threshold, codes, weights, self.n_classes)
+        sides = self.n_classes * (self.X[:, column] > threshold)
+        counts = np.bincount(sides + codes, weights, 2 * self.n_classes).astype(np.float64)
+        table = counts.reshape(2, self.n_classes)
         if not table[1].any():  # no row is on the right: predict there as on the left
             table[1] = table[0]
         return Stump(int(column), threshold, table)

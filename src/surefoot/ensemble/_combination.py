@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from surefoot._crossfit import CrossFitter, Panel
-from surefoot._shrunk import LogOddsLine, Step, SteppedLogistic, best_departure
+from surefoot._shrunk import LogOddsLine, SteppedLogistic, best_departure, steps_of
 from surefoot._splits import FOLDS, learner_folds, with_every_class
 from surefoot._typing import Floats, Ints
 
@@ -74,17 +74,6 @@ def combine_all(
             model=meta.lines_[place], threshold=line, held_out=held_out
         )
     return combinations
-
-
-def steps_of(n_scores: int, n_columns: int, n_topics: int) -> list[Step]:
-    """Steps from the best model's score to all scores, then to all columns; the last is taken topic by topic."""
-    scores, everything = range(n_scores), range(n_columns)
-    steps = [Step(scores, by_topic=False)]
-    if n_topics > 1:
-        steps.append(Step(scores, by_topic=True))
-    if n_columns > n_scores:
-        steps.append(Step(everything, by_topic=n_topics > 1))
-    return steps
 
 
 def best_score(scores: Floats, truth: Ints, weight: Floats, *, one_topic_each: bool) -> int:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_random_state, check_scalar, get_tags
+from sklearn.utils import check_random_state, check_scalar
 
+from surefoot._models import TagsOfModel
 from surefoot._tables import take_rows
 from surefoot._typing import Ints, Mask
 from surefoot._validation import check_class_labels, check_rows, check_training_rows
@@ -20,7 +21,7 @@ ALIKE = 1.25
 MOST_TRIES = 8
 
 
-class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class FilterBoostingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Ensemble of three classifiers: where the first two agree, their class is predicted, else that of the third.
 
     C1 learns from n1 rows drawn at random. C2 learns from rows of which C1 gets about half right and half
@@ -119,7 +120,7 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
             self.notes_.append(
                 "D3 is empty: C1 and C2 agree on all rows that were left, and C3 learned from all rows."
             )
-        if sets.n_second == 0:
+        if sets.sizes[1] == 0:
             self.notes_.append(
                 "D2 is empty: C1 does not get both right and wrong any of the rows that were left, and C2 "
                 "learned from all rows."
@@ -156,7 +157,7 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         if len(left):
             rows = take_rows(X, left)
             left = left[one.predict(rows) != two.predict(rows)]
-        return _Sets([one, two], len(first), len(second), third=left)
+        return _Sets([one, two], (len(first), len(second), len(left)), third=left)
 
     def _component(self, X: Any, y: NDArray[Any], rows: Ints, random: Any) -> Any:
         """Component fitted to some rows; a constant classifier if they are all of one class."""
@@ -175,26 +176,13 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         one, two, three = (component.predict(X) for component in self.estimators_)
         return np.where(one == two, one, three)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        model = DecisionTreeClassifier() if self.estimator is None else self.estimator
-        if hasattr(model, "__sklearn_tags__"):
-            tags.input_tags = get_tags(model).input_tags
-        return tags
-
 
 class _Sets(NamedTuple):
-    """C1 and C2, the sizes of their training sets, and the rows for C3."""
+    """C1 and C2, the sizes n1, n2 and n3 of all training sets, and the rows for C3."""
 
     fitted: list[Any]
-    n_first: int
-    n_second: int
+    sizes: tuple[int, int, int]
     third: Ints
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """Sizes n1, n2 and n3."""
-        return self.n_first, self.n_second, len(self.third)
 
     @property
     def unevenness(self) -> float:

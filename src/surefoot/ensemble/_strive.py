@@ -510,8 +510,7 @@ def deal_folds(indicator: Ints, n_folds: int, random_state: Any) -> list[Split]:
 
     Rows are shuffled, sorted by their rarest topic, and dealt to the folds in turn, like cards.
     """
-    sizes = indicator.sum(axis=0)
-    rarity = np.where(indicator == 1, sizes, len(indicator) + 1)
+    rarity = np.where(indicator == 1, indicator.sum(axis=0), len(indicator) + 1)
     rarest = np.where(indicator.any(axis=1), rarity.argmin(axis=1), -1)
     shuffled = check_random_state(random_state).permutation(len(indicator))
     order = shuffled[np.lexsort((rarest[shuffled], rarity.min(axis=1)[shuffled]))]

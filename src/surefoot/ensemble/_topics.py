@@ -373,9 +373,7 @@ class SharedNeighborhood(Neighborhood):
     ) -> None:
         self.index = index
         self.transformed, self.inputs = first.transformed, first.inputs
-        self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
-        self.twin = None
-        self._outputs = {}
+        self.asked = {}
         self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self._shared = shared
         if index.n_neighbors > 0:

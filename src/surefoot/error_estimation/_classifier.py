@@ -126,19 +126,25 @@ class NeighborConfidence(Confidence):
         """Neighbours needed among `n_rows` training rows."""
         return self.n_neighbors
 
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index, and count how often each prediction of its rows is wrong."""
+        classes = index.outputs.classes
+        self.predicted_ = top_class(index.scores)
+        self.wrong_ = classes[self.predicted_] != index.labels
+        counts, n_wrong = (
+            np.bincount(self.predicted_, weights, len(classes))
+            for weights in (None, self.wrong_.astype(float))
+        )
+        overall = shrunk_rate(self.wrong_.sum(), len(self.wrong_), 0.5)
+        self.rates_ = shrunk_rate(n_wrong, counts, overall)
+        return super().attach(index)
+
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Log-odds of being right, twice, entropy and probability of being right."""
-        index, near = neighborhood.index, neighborhood.indices[:, : self.n_neighbors]
-        predicted = top_class(index.scores)
-        wrong = np.asarray(index.outputs.classes)[predicted] != index.labels
-        n_classes = len(index.outputs.classes)
-        counts, n_wrong = (
-            np.bincount(predicted, weights, n_classes) for weights in (None, wrong.astype(float))
-        )
-        own = top_class(neighborhood.scores)
-        everywhere = shrunk_rate(n_wrong, counts, shrunk_rate(wrong.sum(), len(wrong), 0.5))[own]
-        alike = predicted[near] == own[:, None]
-        rate = shrunk_rate((alike & wrong[near]).sum(axis=1), alike.sum(axis=1), everywhere)
+        near, own = neighborhood.indices[:, : self.n_neighbors], top_class(neighborhood.scores)
+        alike = self.predicted_[near] == own[:, None]
+        n_wrong = (alike & self.wrong_[near]).sum(axis=1)
+        rate = shrunk_rate(n_wrong, alike.sum(axis=1), self.rates_[own])
         return np.column_stack(
             [logit(1 - rate), logit(1 - rate), entr(rate) + entr(1 - rate), 1 - rate]
         )

@@ -26,7 +26,7 @@ COORDINATE = "Row__column_"
 LEAST_LEVELLED = 20
 
 # Trees take numbers of 32 bits.
-LARGEST_TARGET = 1e38
+SMALLEST_TARGET, LARGEST_TARGET = 1e-38, 1e38
 
 # Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
@@ -366,7 +366,7 @@ def level_folds(residuals: Floats, splits: Ints) -> Floats:
 
 
 def check_targets(y: NDArray[Any]) -> Floats:
-    """Targets as numbers; raise an error if they are none, or too large for trees."""
+    """Targets as numbers; raise an error if they are none, are too large for trees, or differ too little."""
     try:
         targets = y.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -375,5 +375,10 @@ def check_targets(y: NDArray[Any]) -> Floats:
         raise ValueError(
             f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
             "divide them."
+        )
+    if 0 < np.ptp(targets) < SMALLEST_TARGET:
+        raise ValueError(
+            f"y varies by {np.ptp(targets):.0e} only, and models cannot learn differences below "
+            f"{SMALLEST_TARGET:.0e}: multiply it."
         )
     return targets

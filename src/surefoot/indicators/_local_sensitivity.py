@@ -171,7 +171,7 @@ class LocalSensitivity(Indicator):
         top = top_class(neighborhood.scores)
         change = margin(around, top) - margin(neighborhood.scores, top)[:, None]
         others, described = top_class(around) != top[:, None], describe_change(change)
-        if not neighborhood.index.input.has_model:
+        if not neighborhood.index.has_model:
             described[:, 2] = nearest_other(neighborhood.distances[:, : others.shape[1]], others)
         return np.column_stack([described, others.mean(axis=1)])
 
@@ -194,7 +194,7 @@ class LocalSensitivity(Indicator):
         if self.per_class:
             return np.array(["shift", "spread"], dtype=object)
         names: tuple[str, ...] = OF_CELL
-        if not self.index_.input.has_model:
+        if not self.index_.has_model:
             names = OF_NEIGHBORS if response.is_regression else OF_NEIGHBOR_CLASSES
         return np.array(names[: 4 - response.is_regression], dtype=object)
 

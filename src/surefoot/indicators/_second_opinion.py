@@ -23,7 +23,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils import check_random_state, check_scalar
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import boost_symmetric_trees
@@ -353,7 +352,7 @@ def pooled_log_odds(model: Outputs, opinions: Floats, weights: Floats, predicted
 
 def _probabilities(opinion: Any, rows: Any, classes: NDArray[Any]) -> Floats:
     """Probabilities of all classes by another model, 0 for those that it does not know."""
-    known = _ask(opinion, rows)
+    known = np.asarray(opinion.predict_proba(rows))
     if n_members := _count_members(opinion):
         # Half a vote more for either side: of few members all may agree by chance, and their log-odds
         # stay comparable with those of many.
@@ -363,31 +362,6 @@ def _probabilities(opinion: Any, rows: Any, classes: NDArray[Any]) -> Floats:
         axis=1, keepdims=True
     )
     return probabilities
-
-
-def _ask(opinion: Any, rows: Any) -> Floats:
-    """Probabilities of the classes that another model knows.
-
-    Of the default pipelines without the checks of scikit-learn, which take ten times as long for one row.
-    """
-    steps = [type(step) for _, step in getattr(opinion, "steps", ())]
-    if steps not in (
-        [StandardScaler, LogisticRegression],
-        [StandardScaler, Nystroem, LogisticRegression],
-    ) or not (opinion[0].with_mean and opinion[0].with_std):
-        return np.asarray(opinion.predict_proba(rows))
-    rows = (rows - opinion[0].mean_) / opinion[0].scale_
-    if len(steps) == 3 and (opinion[1].kernel, opinion[1].gamma) != ("rbf", None):
-        return np.asarray(opinion[1:].predict_proba(rows))
-    if len(steps) == 3:
-        landmarks = opinion[1].components_
-        squares = row_norms(rows, squared=True)[:, None] + row_norms(landmarks, squared=True)
-        distances = np.maximum(squares - 2 * rows @ landmarks.T, 0)
-        rows = np.exp(-distances / rows.shape[1]) @ opinion[1].normalization_.T
-    scores = rows @ opinion[-1].coef_.T + opinion[-1].intercept_
-    if scores.shape[1] > 1:
-        return np.asarray(softmax(scores, axis=1))
-    return np.column_stack([1 - expit(scores), expit(scores)])
 
 
 def default_opinions(

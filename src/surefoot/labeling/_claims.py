@@ -56,8 +56,8 @@ class MeasuredModel:
         least = sum(label not in (None, prediction) for label, prediction in seen)
         most = sum(label != prediction for label, prediction in seen)
         wrong = wrong_rows(least, most, len(seen), self.n_rows, alpha)
-        low, high = (1 - wrong[1] / self.n_rows, 1 - wrong[0] / self.n_rows)
-        low, high = max(self.low, low), min(self.high, high)
+        low = max(self.low, 1 - wrong[1] / self.n_rows)
+        high = min(self.high, 1 - wrong[0] / self.n_rows)
         if low <= high:  # else many answers were changed since
             self.low, self.high = low, high
 

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surefoot._tables import MISSING_CELLS, audit_codes, is_audit_file, is_score_column
+from surefoot._tables import (
+    MISSING_CELLS,
+    audit_codes,
+    is_audit_file,
+    is_score_column,
+    without_infinities,
+)
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
 from surefoot.labeling._store import RefusedRequest
@@ -22,7 +28,7 @@ LONGEST_CLASS = 200
 # Columns that mark the output of `surefoot score`.
 SCORES = ("prediction", "estimated_error")
 
-NOT_ANSWERED = "The model that scored this table would not answer this row."
+NOT_ANSWERED = "The prediction of this row was not accepted when the table was scored."
 
 ASKED_IN_ORDER = "Drawn for an audit: all its rows are asked about, in the order of the draws."
 
@@ -54,6 +60,8 @@ class Pool:
         Position of each row in the audited table, if the rows were drawn by `surefoot audit`.
     audit : str
         Code of that audit.
+    unseen : sequence of str
+        Columns of `cells` that the page does not show.
     """
 
     name: str
@@ -65,6 +73,7 @@ class Pool:
     first: list[Question]
     audited_rows: list[int] | None = None
     audit: str = ""
+    unseen: Sequence[str] = ()
 
     @property
     def open_rows(self) -> list[int]:
@@ -73,11 +82,8 @@ class Pool:
 
     def model_input(self) -> pd.DataFrame:
         """Columns that the model learns from; infinite numbers, which models refuse, count as missing."""
-        X = self.cells[self.inputs]
-        infinite = [
-            name for name in X.columns if X[name].dtype.kind == "f" and np.isinf(X[name]).any()
-        ]
-        return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in infinite})
+        X: pd.DataFrame = without_infinities(self.cells[self.inputs])[0]
+        return X
 
     def fingerprint(self) -> str:
         """Digest of the rows, of the names of the columns, and of the target and the labels that it has."""
@@ -98,6 +104,7 @@ def make_pool(
     inputs: Sequence[str] | None,
     name: str,
     may_grow: bool,
+    unseen: Sequence[str] = (),
 ) -> Pool:
     """Pool from a table; a ValueError in one sentence if there is nothing to ask about it."""
     audited_rows, audit = None, ""
@@ -120,7 +127,7 @@ def make_pool(
         hidden |= {column for column in table.columns if is_score_column(str(column))}
     cells = table[[column for column in table.columns if column not in hidden]]
     cells = cells.reset_index(drop=True)
-    if cells.shape[1] == 0:
+    if not set(cells.columns) - set(unseen):
         raise ValueError(f"{name} has no column besides {target!r} that a person could look at.")
     learned = list(cells.columns) if inputs is None else [each for each in inputs if each in cells]
     if not learned:
@@ -130,7 +137,7 @@ def make_pool(
     else:
         open_rows = [row for row in range(len(cells)) if row not in labels]
         first = [Question(row, "audit", ASKED_IN_ORDER) for row in open_rows]
-    return Pool(name, target, cells, learned, labels, known, first, audited_rows, audit)
+    return Pool(name, target, cells, learned, labels, known, first, audited_rows, audit, unseen)
 
 
 def _check_audit(table: pd.DataFrame, target: str, name: str) -> tuple[str, list[str]]:

@@ -11,16 +11,18 @@ from surefoot.labeling._store import Lease, Store
 # One question in so many is drawn at random: only these measure accuracy.
 RANDOM_EVERY = 5
 
-AT_RANDOM = "Drawn at random: only such rows measure how accurate the model is."
+AT_RANDOM = "Drawn at random: only such rows measure how accurate the predictions are."
 
-# Rows that nobody has answered, that nobody has been given, and that the person has not skipped.
+# Condition for a row that nobody has answered, and that nobody has been given.
 FREE = """
-    NOT EXISTS (SELECT 1 FROM current WHERE current.row = {row})
+    NOT EXISTS (SELECT 1 FROM in_force WHERE in_force.row = {row})
     AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.row = {row} AND open AND until > :now)
 """
-NOT_SKIPPED = """
-    NOT EXISTS (SELECT 1 FROM answers a
-                WHERE a.row = {row} AND a.person = :person AND a.kind = 'skip' AND a.undone IS NULL)
+
+# Rows that are answered, that somebody has been given, or that the person has skipped.
+TAKEN = """
+    SELECT row FROM in_force UNION SELECT row FROM leases WHERE open AND until > :now
+    UNION SELECT row FROM answers WHERE person = :person AND kind = 'skip' AND undone IS NULL
 """
 
 
@@ -69,7 +71,6 @@ class Queue:
         random.Random(seed).shuffle(self.order)  # noqa: S311 - no secret
         self.ranking: Sequence[Question] = ()
         self.errors: dict[int, float] = {}  # estimated error of rows that may be drawn at random
-        store.keep_order(self.order)
 
     def deal(self, person: str, count: int) -> list[Lease]:
         """Rows for a person to answer: first those that they have already, whose time begins anew."""
@@ -80,11 +81,11 @@ class Queue:
                 "UPDATE leases SET until = ? WHERE lease = ?",
                 [(now + self.seconds, each.lease) for each in held],
             )
-            while len(held) < count:
-                question = self._next(database, person, now)
-                if question is None:
-                    break
+            who = {"person": person, "now": now}
+            taken = {row for (row,) in database.execute(TAKEN, who)}
+            while len(held) < count and (question := self._next(database, who, taken)):
                 held.append(_lease(database, question, person, now, self.seconds))
+                taken.add(question.row)
         return held
 
     def deal_again(self, row: int, person: str) -> Lease | None:
@@ -103,7 +104,7 @@ class Queue:
 
     def n_left(self) -> int:
         """Number of rows that nobody has answered."""
-        return len(self.order) - int(self.store.rows("SELECT count(*) FROM current")[0][0])
+        return len(self.order) - int(self.store.rows("SELECT count(*) FROM in_force")[0][0])
 
     def random_rows(self) -> list[int]:
         """Rows of the random order up to the last one dealt: a fair sample of the pool."""
@@ -116,34 +117,21 @@ class Queue:
         start = len(self.random_rows())
         return [*leased, *self.order[start : start + count]]
 
-    def _next(self, database: sqlite3.Connection, person: str, now: float) -> Question | None:
+    def _next(
+        self, database: sqlite3.Connection, who: dict[str, object], taken: set[int]
+    ) -> Question | None:
         """Next question for a person; None if no row is free."""
-        who = {"person": person, "now": now}
         n_dealt = database.execute("SELECT coalesce(max(rowid), 0) FROM leases").fetchone()[0]
         block, position = divmod(n_dealt, RANDOM_EVERY)
         slot = random.Random(f"{self.seed} {block}").randrange(RANDOM_EVERY)  # noqa: S311
+        ranked = next((each for each in self.ranking if each.row not in taken), None)
+        free = ((row, place) for place, row in enumerate(self.order) if row not in taken)
+        drawn = next(
+            (Question(r, "random", AT_RANDOM, self.errors.get(r), place) for r, place in free), None
+        )
         if position == slot and self.with_random:
-            question = self._draw(database, who) or self._ranked(database, who)
-        else:
-            question = self._ranked(database, who) or self._draw(database, who)
-        return question or _skipped(database, who)
-
-    def _ranked(self, database: sqlite3.Connection, who: dict[str, object]) -> Question | None:
-        """First row of the ranking that is free for the person."""
-        query = f"SELECT 1 WHERE {FREE} AND {NOT_SKIPPED}".format(row=":row")
-        for question in self.ranking:
-            if database.execute(query, {"row": question.row, **who}).fetchone():
-                return question
-        return None
-
-    def _draw(self, database: sqlite3.Connection, who: dict[str, object]) -> Question | None:
-        """First row of the random order that is free for the person."""
-        query = f"SELECT row, place FROM open_places WHERE {FREE} AND {NOT_SKIPPED} ORDER BY place LIMIT 1"
-        drawn = database.execute(query.format(row="open_places.row"), who).fetchone()
-        if drawn is None:
-            return None
-        row, place = drawn
-        return Question(row, "random", AT_RANDOM, self.errors.get(row), place)
+            return drawn or ranked or _skipped(database, who)
+        return ranked or drawn or _skipped(database, who)
 
 
 def _skipped(database: sqlite3.Connection, who: dict[str, object]) -> Question | None:

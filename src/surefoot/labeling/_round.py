@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import binomtest
-from scipy.stats.contingency import crosstab, expected_freq
+from scipy.stats import binomtest, chi2_contingency
+from scipy.stats.contingency import crosstab
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 
@@ -90,16 +90,20 @@ def run_round(
         Models that are measured, as the round before left them.
     """
     X_known, model, error_estimator = X.iloc[rows], None, None
-    if len(np.unique(labels)) >= 2:
-        chosen_model = default_model() if estimator is None else estimator
-        model, error_estimator = fit_with_errors(chosen_model, X_known, labels, random_state)
+    counts = np.sort(np.unique_counts(labels).counts)
+    if len(counts) >= 2:
+        model = default_model() if estimator is None else estimator
+        if counts[-2] < LEAST_LABELS:
+            model = clone(model).fit(X_known, labels)
+        else:
+            error_estimator = IndividualErrorClassifier(model, random_state=random_state)
+            model = error_estimator.fit(X_known, labels).estimator_
     unknown = np.setdiff1d(np.arange(len(X)), np.union1d(rows, closed_rows))
-    chosen = _sample(unknown, MOST_CANDIDATES, np.random.default_rng(random_state))
+    drawn = np.random.default_rng(random_state).permutation(unknown)[:MOST_CANDIDATES]
+    chosen = np.sort(drawn)
     if len(chosen) > 0:
-        has_labels, n_wanted = len(rows) > 0, min(N_QUESTIONS, len(chosen))
-        known = {"X": X_known, "y": labels} if has_labels else {}
-        options = {**known, "random_state": random_state}
-        chosen = chosen[query(strategy, model, X.iloc[chosen], n_wanted, **options)]
+        options = {"X": X_known, "y": labels, "random_state": random_state}
+        chosen = chosen[query(strategy, model, X.iloc[chosen], N_QUESTIONS, **options)]
     if model is None:  # nothing to learn yet
         questions = [Question(int(row), "start", START) for row in chosen]
         return Round(questions, measured_models=measured_models)
@@ -134,22 +138,6 @@ def default_model() -> Any:
         from skrub import tabular_pipeline  # noqa: PLC0415 - slow to import, and only the process that learns needs it
 
     return tabular_pipeline(ExtraTreesClassifier(random_state=0))
-
-
-def fit_with_errors(
-    estimator: Any, X: pd.DataFrame, y: NDArray[Any], random_state: int
-) -> tuple[Any, IndividualErrorClassifier | None]:
-    """Fitted model, and the error estimator around it once two classes have enough labels."""
-    counts = np.sort(np.unique_counts(y).counts)
-    if counts[-2] < LEAST_LABELS:
-        return clone(estimator).fit(X, y), None
-    error_estimator = IndividualErrorClassifier(estimator, random_state=random_state).fit(X, y)
-    return error_estimator.estimator_, error_estimator
-
-
-def _sample(rows: Ints, most: int, random: np.random.Generator) -> Ints:
-    """At most so many of the rows, drawn at random, in their order."""
-    return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
 
 
 def look_at(
@@ -211,7 +199,7 @@ def why_asked(
     }
     reasons = [reason for reason, holds in doubts.items() if holds]
     if not reasons and error is not None:
-        reasons.append(f"the model would be wrong on about {error:.0%} of such rows")
+        reasons.append(f"about {error:.0%} of such predictions are wrong")
     if not reasons:
         reasons.append("it differs from the other rows that are asked about")
     text = reasons[0] if len(reasons) == 1 else f"{', '.join(reasons[:-1])}, and {reasons[-1]}"
@@ -230,8 +218,7 @@ def association(codes: Ints, classes: NDArray[Any]) -> float:
     if min(counts.shape) < 2:
         return 0.0
     (n_codes, n_classes), n_rows = counts.shape, len(codes)
-    expected = expected_freq(counts)
-    squared = ((counts - expected) ** 2 / expected).sum() / n_rows
+    squared = chi2_contingency(counts, correction=False).statistic / n_rows
     corrected = max(0.0, squared - (n_codes - 1) * (n_classes - 1) / (n_rows - 1))
     limits = [n - (n - 1) ** 2 / (n_rows - 1) for n in (n_codes, n_classes)]
     return float(np.sqrt(corrected / max(min(limits) - 1, 1e-9)))
@@ -288,7 +275,7 @@ def rows_not_answered(
         Question(
             int(rows[i]),
             "model",
-            f"The model would not answer this row: it is wrong on about {errors[i]:.0%} of such rows.",
+            f"The prediction of this row is not accepted: about {errors[i]:.0%} of such predictions are wrong.",
             float(errors[i]),
         )
         for i in np.argsort(-errors, kind="stable")

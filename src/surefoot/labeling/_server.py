@@ -173,7 +173,8 @@ def serve(
         Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`; the default is "margin".
     estimator : classifier, default=None
         Model to teach: a clone is fitted to the labels again and again. A fitted `IndividualErrorClassifier` is asked
-        first: people answer the rows that it would not. The default is a forest that takes any table.
+        first: people answer the rows that it would not. If that of `assess_predictions`, the labels teach it the errors
+        of the predictions, which people do not see. The default is a forest that takes any table.
     inputs : sequence of str, default=None
         Columns that the model learns from; people see all columns. The default is all but the target.
     out : path, default=None
@@ -227,13 +228,19 @@ def serve(
         from surefoot.active_learning import query  # noqa: PLC0415
 
         query(strategy, None, [[0.0]])
-    model, error_estimator = _models(estimator)
+    model, error_estimator, unseen = _models(estimator, pool)
     if classes is None and error_estimator is not None:
         classes = [str(label) for label in error_estimator.classes_]
     frame = pd.DataFrame(pool)
     frame.columns = [as_string(column) for column in frame.columns]
     rows = make_pool(
-        frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
+        frame,
+        target,
+        classes=classes,
+        inputs=inputs,
+        name=name,
+        may_grow=allow_new_classes,
+        unseen=unseen,
     )
     if rows.audited_rows is not None and (strategy or estimator is not None or allow_new_classes):
         raise ValueError(
@@ -264,22 +271,25 @@ def serve(
     return page
 
 
-def _models(estimator: Any) -> tuple[Any, Any]:
-    """Model to teach, None for the default, and the fitted error estimator whose unanswered rows come first."""
+def _models(estimator: Any, pool: Any) -> tuple[Any, Any, list[Any]]:
+    """Model to teach, fitted error estimator whose unanswered rows come first, columns that the page does not show."""
     if estimator is None:
-        return None, None
+        return None, None, []
     from sklearn.base import is_classifier  # noqa: PLC0415 - slow, and the default model needs it in its process only
     from sklearn.frozen import FrozenEstimator  # noqa: PLC0415
 
+    from surefoot._models import given_model, unseen_columns  # noqa: PLC0415
     from surefoot.error_estimation import IndividualErrorClassifier  # noqa: PLC0415
 
     if not is_classifier(estimator):
         raise TypeError(f"estimator={estimator!r} is no classifier.")
     if not isinstance(estimator, IndividualErrorClassifier):
-        return estimator, None
+        return estimator, None, []
     inner = estimator.estimator
-    inner = inner.estimator if isinstance(inner, FrozenEstimator) else inner
-    return inner, estimator if hasattr(estimator, "held_out_") else None
+    unseen = unseen_columns(inner, pool)
+    if isinstance(inner, FrozenEstimator) and given_model(inner) is None:
+        inner = inner.estimator
+    return inner, estimator if hasattr(estimator, "held_out_") else None, unseen
 
 
 def _listen(host: str, port: int) -> socket.socket:

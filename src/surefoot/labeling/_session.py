@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot._files import write_whole
 from surefoot._tables import from_cell, table_bytes
+from surefoot._words import shortened
 from surefoot.labeling._claims import Measurement
 from surefoot.labeling._pool import (
     MOST_CLASSES,
@@ -29,9 +30,6 @@ NEW_SHARE = 0.05
 
 # Rows that will be drawn at random next, and are looked at by the model beforehand.
 N_AHEAD = 20
-
-# Characters of a cell of a neighbouring row that are shown.
-LONGEST_NEIGHBOR_CELL = 300
 
 # Question about a row of an audit, whose column of answers has no name of its own.
 RIGHT_CLASS = "Which class is right for this row?"
@@ -103,8 +101,8 @@ class Session:
         self._error_estimator, self._seen, self._n_rounds = error_estimator, -1, 0
         self._n_learning = self._n_learned = 0
         self._file = threading.Lock()
-        self.columns = describe_columns(pool.cells)
-        self._arrays = {name: pool.cells[name].array for name in pool.cells.columns}
+        self._shown = pool.cells.drop(columns=list(pool.unseen))
+        self.columns = describe_columns(self._shown)
         self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
@@ -179,15 +177,12 @@ class Session:
     def progress(self) -> dict[str, Any]:
         """How far the labelling has come, and how good the model is."""
         latest, curve = self.latest, self.store.curve()
-        accuracy = None
-        if curve:
-            accuracy = {name: curve[-1][name] for name in ("low", "high", "n_random")}
-            accuracy["estimate"] = curve[-1]["accuracy"]
+        names = {"estimate": "accuracy", "low": "low", "high": "high", "n_random": "n_random"}
         return {
             **self.store.counts(),
             "n_rows": len(self.queue.order),
             "left": self.queue.n_left(),
-            "accuracy": accuracy,
+            "accuracy": {name: curve[-1][of] for name, of in names.items()} if curve else None,
             "curve": curve,
             "changed": latest.changed,
             "claim": Measurement(latest.measured_models).claim,
@@ -222,26 +217,25 @@ class Session:
 
     def _as_csv(self, answers: list[Answer]) -> str:
         """Answers as CSV, one line each; those of an audit have the row of the audited table, and the audit's code."""
+        audited = self.pool.audited_rows
         with refusing(self.store.path, "read"):
-            lines = [self._line(each) for each in answers]
+            lines = [
+                [
+                    each.row if audited is None else audited[each.row],
+                    each.label,
+                    each.kind,
+                    each.person,
+                    datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds"),
+                    f"{each.seconds:.3f}",
+                    each.strategy,
+                    "" if each.error is None else f"{each.error:.4f}",
+                ]
+                for each in answers
+            ]
         table = pd.DataFrame(lines, columns=list(COLUMNS))
-        if self.pool.audited_rows is not None:
+        if audited is not None:
             table["audit"] = self.pool.audit
         return table_bytes(table, ".csv").decode()
-
-    def _line(self, each: Answer) -> list[Any]:
-        """Values of an answer, in the order of `COLUMNS`."""
-        audited = self.pool.audited_rows
-        return [
-            each.row if audited is None else audited[each.row],
-            each.label,
-            each.kind,
-            each.person,
-            datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds"),
-            f"{each.seconds:.3f}",
-            each.strategy,
-            "" if each.error is None else f"{each.error:.4f}",
-        ]
 
     def _check_file(self) -> None:
         """Refuse to replace a file that has anything else than answers of the database."""
@@ -262,16 +256,18 @@ class Session:
         near = [] if details is None else details.neighbors
         labels = {row: self.pool.labels[row] for row in near if row in self.pool.labels}
         labels |= self.store.labels(near)
-        cells = self._cells(lease.row)
+        cells, audited = self._cells(lease.row), self.pool.audited_rows
         item: dict[str, Any] = {
             "row": lease.row,
-            "title": self._title(lease.row),
+            "title": f"Row {lease.row}"
+            if audited is None
+            else f"Row {audited[lease.row]} of the audited table",
             "cells": cells,
             "order": list(cells),  # a browser puts columns that are called by numbers first
             "lease": lease.lease,
             "why": lease.why,
             "neighbors": [
-                {"row": row, "label": labels[row], "cells": self._cells(row, shortened=True)}
+                {"row": row, "label": labels[row], "cells": self._cells(row, whole=False)}
                 for row in near
                 if row in labels
             ],
@@ -283,19 +279,12 @@ class Session:
             }
         return item
 
-    def _title(self, row: int) -> str:
-        """Name of a row on the page; the rows of an audit have their place in the audited table."""
-        audited = self.pool.audited_rows
-        return f"Row {row}" if audited is None else f"Row {audited[row]} of the audited table"
-
-    def _cells(self, row: int, *, shortened: bool = False) -> dict[str, Any]:
-        """Cells of a row, the most telling columns first; long strings may be shortened."""
-        names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
-        cells = {name: as_json(self._arrays[name][row]) for name in names}
-        for name, value in cells.items():
-            if shortened and isinstance(value, str) and len(value) > LONGEST_NEIGHBOR_CELL:
-                cells[name] = f"{value[:LONGEST_NEIGHBOR_CELL]}…"
-        return cells
+    def _cells(self, row: int, *, whole: bool = True) -> dict[str, Any]:
+        """Cells of a row, the most telling columns first; as a whole, or with long strings shortened."""
+        names = dict.fromkeys([*(self.latest.columns or []), *self._shown.columns])
+        cells = {n: as_json(self._shown[n].array[row]) for n in names if n in self._shown.columns}
+        short = {name: shortened(cell) for name, cell in cells.items() if isinstance(cell, str)}
+        return cells if whole else cells | short
 
     def _next_work(self) -> Work | None:
         """What the model learns next; None if there are too few new answers, or if they are for an audit."""
@@ -309,7 +298,7 @@ class Session:
         if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
             return None
         closed = [
-            row for (row,) in self.store.rows("SELECT row FROM current WHERE kind != 'label'")
+            row for (row,) in self.store.rows("SELECT row FROM in_force WHERE kind != 'label'")
         ]
         rows = np.array(sorted(labels), dtype=np.int64)
         self._seen, self._n_learning = changes, len(labels) - len(self.pool.labels)

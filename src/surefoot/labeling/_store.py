@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 PATIENCE = 5.0
 
 # Version of the tables, for programs that come after this one.
-VERSION = 1
+VERSION = 2
 
 SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -36,25 +36,20 @@ CREATE INDEX IF NOT EXISTS answers_to_rows ON answers (row) WHERE undone IS NULL
 CREATE INDEX IF NOT EXISTS answers_of_people ON answers (person, id);
 CREATE INDEX IF NOT EXISTS leases_of_rows ON leases (row);
 CREATE INDEX IF NOT EXISTS places ON leases (place) WHERE place IS NOT NULL;
--- The answer in force of each row: the last label or "unsure" that was not undone.
-CREATE TABLE IF NOT EXISTS current (
-    row INTEGER PRIMARY KEY, answer INTEGER NOT NULL REFERENCES answers (id), kind TEXT NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS kinds ON current (kind);
+DROP TABLE IF EXISTS current; -- of version 1
+CREATE INDEX IF NOT EXISTS answers_in_force ON answers (row, id, kind, person, label)
+    WHERE undone IS NULL AND kind != 'skip';
+-- The answer in force of each row: the last label or "unsure" that was not undone; a skip changes nothing.
+CREATE VIEW IF NOT EXISTS in_force AS
+    SELECT max(id) AS id, row, person, kind, label FROM answers
+    WHERE undone IS NULL AND kind != 'skip' GROUP BY row;
 CREATE TABLE IF NOT EXISTS curve (
     n_labels INTEGER PRIMARY KEY, accuracy REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
     n_random INTEGER NOT NULL
 ) STRICT;
-INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}');
+INSERT INTO about VALUES ('version', '{VERSION}')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value;
 COMMIT;
-"""
-
-# Rows without a label at the start, at their places in the random order, and those of them that nobody has answered.
-# They are in memory only: the order is the same after a restart.
-IN_MEMORY = """
-PRAGMA temp_store = MEMORY;
-CREATE TEMP TABLE places (row INTEGER PRIMARY KEY, place INTEGER NOT NULL);
-CREATE TEMP TABLE open_places (place INTEGER PRIMARY KEY, row INTEGER NOT NULL);
 """
 
 # HTTP status and reason of what SQLite cannot do.
@@ -137,7 +132,6 @@ class Store:
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 self._connection.execute("PRAGMA synchronous=FULL")
                 self._connection.executescript(SCHEMA)
-                self._connection.executescript(IN_MEMORY)
                 self._files = self._files_on_disk()
             except BaseException:
                 self._connection.close()
@@ -178,15 +172,6 @@ class Store:
         with self._lock, refusing(self.path, "read"):
             return self._connection.execute(query, values).fetchall()
 
-    def keep_order(self, rows: Sequence[int]) -> None:
-        """Keep the random order of the rows at hand, so that queries can follow it."""
-        with self.writing() as database:
-            database.executemany("INSERT INTO places (place, row) VALUES (?, ?)", enumerate(rows))
-            database.execute(
-                "INSERT INTO open_places SELECT place, row FROM places"
-                " WHERE row NOT IN (SELECT row FROM current)"
-            )
-
     def remember(self, facts: dict[str, str], *, replace: bool = False) -> dict[str, str]:
         """All facts about the database after some were added; those it has already stay, or are replaced."""
         instead = "REPLACE" if replace else "IGNORE"
@@ -197,10 +182,9 @@ class Store:
     def clear(self) -> None:
         """Forget everything but the version."""
         with self.writing() as database:
-            for table in ("classes", "current", "answers", "leases", "curve"):
+            for table in ("classes", "answers", "leases", "curve"):
                 database.execute(f"DELETE FROM {table}")
             database.execute("DELETE FROM about WHERE name != 'version'")
-            database.execute("INSERT OR IGNORE INTO open_places SELECT place, row FROM places")
 
     def add_classes(self, labels: Sequence[str]) -> None:
         """Add classes that are not there yet, in this order."""
@@ -233,7 +217,6 @@ class Store:
                     (key, row, person, kind, label, now, seconds, lease),
                 )
                 database.execute("UPDATE leases SET open = 0 WHERE row = ? AND open", (row,))
-                _set_current(database, row)
             elif known != (row, person, kind, label):
                 raise RefusedRequest(
                     422, "The key was used for another answer: each answer needs a key of its own."
@@ -256,7 +239,6 @@ class Store:
                         409, f"{person} has no answer to row {row} that could be undone."
                     )
                 database.execute("UPDATE answers SET undone = ? WHERE id = ?", (key, last))
-                _set_current(database, row)
             elif known != (row, person):
                 raise RefusedRequest(
                     422, "The key was used for another undo: each needs a key of its own."
@@ -265,17 +247,14 @@ class Store:
 
     def counts(self) -> dict[str, Any]:
         """Number of labels and of rows that nobody could tell, and of labels by class and by person."""
-        query = (
-            "SELECT a.label, a.person, count(*) FROM current c JOIN answers a ON a.id = c.answer"
-            " WHERE c.kind = 'label' GROUP BY a.label, a.person"
-        )
+        query = "SELECT label, person, count(*) FROM in_force WHERE kind = 'label' GROUP BY label, person"
         classes, people = dict.fromkeys(self.classes(), 0), Counter[str]()
         for label, person, number in self.rows(query):
             classes[label] = classes.get(label, 0) + number
             people[person] += number
         return {
             "n_labels": sum(classes.values()),
-            "n_unsure": self.rows("SELECT count(*) FROM current WHERE kind = 'unsure'")[0][0],
+            "n_unsure": self.rows("SELECT count(*) FROM in_force WHERE kind = 'unsure'")[0][0],
             "classes": classes,
             "people": dict(people),
         }
@@ -286,17 +265,14 @@ class Store:
 
     def labels(self, rows: Sequence[int] | None = None) -> dict[int, str]:
         """Label of each labelled row, or of those among a few rows."""
-        query = (
-            "SELECT a.row, a.label FROM current c JOIN answers a ON a.id = c.answer"
-            " WHERE c.kind = 'label'"
-        )
+        query = "SELECT row, label FROM in_force WHERE kind = 'label'"
         if rows is None:
-            return dict(self.rows(f"{query} ORDER BY a.row"))
-        return dict(self.rows(f"{query} AND c.row IN ({', '.join('?' * len(rows))})", rows))
+            return dict(self.rows(f"{query} ORDER BY row"))
+        return dict(self.rows(f"{query} AND row IN ({', '.join('?' * len(rows))})", rows))
 
     def answers(self) -> list[Answer]:
         """Answers in force, by row."""
-        return self._answers("JOIN current c ON c.answer = a.id ORDER BY a.row")
+        return self._answers("JOIN in_force f ON f.id = a.id ORDER BY a.row")
 
     def history(self) -> list[Answer]:
         """All answers that were ever saved, in their order, also those that were changed or undone."""
@@ -343,32 +319,14 @@ def _check_lease(database: sqlite3.Connection, lease: str, row: int, person: str
     ).fetchone()
     if other is not None:
         raise RefusedRequest(409, f"Row {row} came back after a while and went to {other[0]}.")
-    answered = database.execute(
-        "SELECT a.person FROM current c JOIN answers a ON a.id = c.answer WHERE c.row = ?", (row,)
-    ).fetchone()
+    answered = database.execute("SELECT person FROM in_force WHERE row = ?", (row,)).fetchone()
     if answered is not None and answered[0] != person:
         raise RefusedRequest(409, f"Row {row} was answered by {answered[0]} in the meantime.")
     return float(held[2])
 
 
-def _set_current(database: sqlite3.Connection, row: int) -> None:
-    """Let the last label or "unsure" of a row that was not undone be in force; a skip changes nothing."""
-    last = database.execute(
-        "SELECT id, kind FROM answers WHERE row = ? AND undone IS NULL AND kind != 'skip'"
-        " ORDER BY id DESC LIMIT 1",
-        (row,),
-    ).fetchone()
-    database.execute("DELETE FROM current WHERE row = ?", (row,))
-    if last is None:
-        places = "INSERT OR IGNORE INTO open_places SELECT place, row FROM places WHERE row = ?"
-    else:
-        database.execute("INSERT INTO current VALUES (?, ?, ?)", (row, *last))
-        places = "DELETE FROM open_places WHERE place = (SELECT place FROM places WHERE row = ?)"
-    database.execute(places, (row,))
-
-
 def _count_labels(database: sqlite3.Connection) -> int:
-    return int(database.execute("SELECT count(*) FROM current WHERE kind = 'label'").fetchone()[0])
+    return int(database.execute("SELECT count(*) FROM in_force WHERE kind = 'label'").fetchone()[0])
 
 
 def check_kind(database: sqlite3.Connection, path: Path) -> None:

@@ -14,7 +14,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
 from surefoot._parallel import end_with
-from surefoot._words import plural
+from surefoot._words import plural, shortened
 from surefoot.labeling._queue import Question
 
 # Arguments of one of the two functions of `_round`, besides the rows of the pool and the model.
@@ -25,9 +25,6 @@ NICENESS = 10
 
 # Seconds between two looks of the server at whether to stop, and after which a round that has not ended is given up.
 STEP_SECONDS, MOST_SECONDS = 0.1, 1800.0
-
-# Characters of a model's error message that are passed on.
-LONGEST_REASON = 300
 
 # What the process that learns keeps between two rounds.
 _MATERIAL: dict[str, Any] = {}
@@ -127,24 +124,16 @@ class Trainer:
         while self._news.wait() and not self._stopping.is_set():
             self._news.clear()
             try:
-                self._learn()
+                if (work := self._ask()) is not None:
+                    self.is_learning = True
+                    result = self._result(work)
+                    self.is_learning = False
+                    if not self._stopping.is_set():
+                        self._tell(result)
+                        self._news.set()  # answers may have come meanwhile
             except Exception as error:  # noqa: BLE001 - a full disk or a locked database passes: so the thread goes on
                 self._tell(f"What the model learned could not be kept: {_first_line(error)}.")
         self._end_process()
-
-    def _learn(self) -> None:
-        """Have one round done, if there is something new."""
-        work = self._ask()
-        if work is None:
-            return
-        self.is_learning = True
-        try:
-            result = self._result(work)
-        finally:
-            self.is_learning = False
-        if not self._stopping.is_set():
-            self._tell(result)
-            self._news.set()  # answers may have come meanwhile
 
     def _result(self, work: Work) -> Any:
         """Result of some work, or why there is none, in one sentence."""
@@ -182,10 +171,7 @@ class Trainer:
 
 def _first_line(error: Exception) -> str:
     """First line of an error message, without a full stop."""
-    words = (str(error).strip() or type(error).__name__).splitlines()[0]
-    if len(words) > LONGEST_REASON:
-        words = f"{words[:LONGEST_REASON]}…"
-    return words.rstrip(".")
+    return shortened((str(error).strip() or type(error).__name__).splitlines()[0]).rstrip(".")
 
 
 def _prepare(X: pd.DataFrame, estimator: Any, server: int) -> None:

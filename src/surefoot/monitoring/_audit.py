@@ -1,5 +1,6 @@
 """Audit: the mean loss of given rows from a few labels, valid whatever the model and whatever the shift."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -150,8 +151,7 @@ def loss_of(error_estimator: Any, tolerance: float | None) -> "Loss":
     sizes = _sizes(error_estimator, held_out.losses)
     if tolerance is None:
         tolerance = float(np.quantile(sizes, 1 - BEYOND, method="higher"))
-    else:
-        tolerance = check_number(tolerance, "tolerance", min_val=0)
+    tolerance = check_number(tolerance, "tolerance", min_val=0)
     return Loss(0.0, 1.0, None, None, tolerance, float(np.mean(sizes > tolerance)))
 
 
@@ -512,15 +512,13 @@ def lower_end(draws: Floats, plan: BettingPlan) -> float:
     The capital against a candidate falls as the candidate grows, so that the rejected ones are an interval from 0.
     It is looked at after every draw (Ville's inequality): a candidate that was rejected once stays rejected.
     """
-    bets = _bets(draws, plan)
-    low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if len(draws) and _log_capital(draws, bets, plan, middle).max() >= plan.goal:
-            low = middle
-        else:
-            high = middle
-    return low
+    bets, n_steps = _bets(draws, plan), 2**HALVINGS
+
+    def is_possible(step: int) -> bool:
+        capital = _log_capital(draws, bets, plan, step / n_steps)
+        return bool(capital.max(initial=-np.inf) < plan.goal)
+
+    return bisect_left(range(1, n_steps), True, key=is_possible) / n_steps
 
 
 def lower_ends(draws: Floats, plan: BettingPlan) -> Floats:

@@ -30,6 +30,9 @@ from surefoot.monitoring._shift import (
 MOST_JUDGED = 20_000
 MOST_ROWS = 5_000
 
+# Fields of a judgement that are kept, as far as it has them.
+JUDGED = ("prediction", "error", "wrong", "probabilities")
+
 # Columns that are named for rows outside of the training data, and the least share of the largest effect.
 MOST_NAMED, LEAST_SHARED = 3, 0.7
 
@@ -216,12 +219,8 @@ class NewRows:
         self.n_rows += len(judgement)
         self._novel.append(np.asarray(judgement.novel))
         keys = self._random.random_sample(len(judgement))
-        kept = np.flatnonzero(keys <= _limit(self._judged, self.max_judged))
-        fields = {"key": keys, "prediction": np.asarray(judgement.prediction)}
-        for name in ("error", "wrong", "probabilities"):
-            if (values := getattr(judgement, name)) is not None:
-                fields[name] = values
-        judged = {name: values[kept] for name, values in fields.items()}
+        fields = {"key": keys, **{name: getattr(judgement, name) for name in JUDGED}}
+        judged = {name: values for name, values in fields.items() if values is not None}
         self._judged = _smallest([*self._judged, judged], self.max_judged)
         kept = np.flatnonzero(keys <= _limit(self._inputs, self.max_inputs))
         if len(kept):

@@ -7,12 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 from scipy.special import logit
-from scipy.stats import chi2_contingency, false_discovery_control, ks_2samp, norm, rankdata
+from scipy.stats import (
+    chi2_contingency,
+    false_discovery_control,
+    ks_2samp,
+    norm,
+    rankdata,
+    tiecorrect,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from surefoot._shrunk import fit_logistic, with_ones
 from surefoot._tables import PlainColumn
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import InWords, enumerated, number, p_value_words, percent, plural
@@ -24,9 +30,6 @@ LEAST_ROWS = 2 * FOLDS
 
 # Inverse penalties of the classifier that tells new rows from held-out ones, strongest penalty first.
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
-
-# Most columns for which Newton's method is the quickest.
-FEW_COLUMNS = 100
 
 # Up to this p value the new rows are said to have other inputs.
 ALARM = 0.05
@@ -184,26 +187,12 @@ def _out_of_fold(rows: Any, is_new: Ints) -> tuple[Floats, Ints]:
     for fold, (train, test) in enumerate(split):
         folds[test] = fold
         scaler = MaxAbsScaler() if issparse(rows) else StandardScaler()
-        inputs = scaler.fit_transform(rows[train])
+        inputs, tested = scaler.fit_transform(rows[train]), scaler.transform(rows[test])
         log_odds[test, 0] = logit(is_new[train].mean())
-        log_odds[test, 1:] = _by_strength(inputs, is_new[train], scaler.transform(rows[test]))
+        for place, strength in enumerate(STRENGTHS, start=1):
+            model = LogisticRegression(C=strength, max_iter=200).fit(inputs, is_new[train])
+            log_odds[test, place] = model.decision_function(tested)
     return log_odds, folds
-
-
-def _by_strength(inputs: Any, is_new: Ints, tested: Any) -> Floats:
-    """Log-odds of being new of the tested rows, for each penalty."""
-    if issparse(inputs) or inputs.shape[1] > FEW_COLUMNS:
-        models = (LogisticRegression(C=strength, max_iter=200) for strength in STRENGTHS)
-        return np.column_stack([m.fit(inputs, is_new).decision_function(tested) for m in models])
-    # Newton's method from one penalty to the next takes half the time, which counts where there are many periods.
-    ones, target, weight = with_ones(inputs), is_new.astype(np.float64), np.ones(len(is_new))
-    none = weights = np.zeros(ones.shape[1])
-    log_odds = []
-    for strength in STRENGTHS:
-        penalty = np.append(0.0, np.full(len(none) - 1, 1 / strength))
-        weights = fit_logistic(ones, target, weight, penalty, none, weights)
-        log_odds.append(with_ones(tested) @ weights)
-    return np.column_stack(log_odds)
 
 
 def auc_test(scores: Floats, is_new: Ints, folds: Ints) -> tuple[float, float]:
@@ -219,11 +208,8 @@ def auc_test(scores: Floats, is_new: Ints, folds: Ints) -> tuple[float, float]:
         inside = folds == fold
         ranks, new = rankdata(scores[inside]), is_new[inside] == 1
         n_new, n_old = int(new.sum()), int((~new).sum())
-        n = n_new + n_old
         aucs.append((ranks[new].sum() / n_new - (n_new + 1) / 2) / n_old)
-        counts = np.unique(ranks, return_counts=True)[1].astype(float)
-        ties = (counts**3 - counts).sum() / (n * (n - 1))
-        variances.append((n + 1 - ties) / (12 * n_new * n_old))
+        variances.append((len(ranks) + 1) * tiecorrect(ranks) / (12 * n_new * n_old))
     auc, variance = float(np.mean(aucs)), 2 * float(np.sum(variances)) / FOLDS**2
     if variance <= 0:
         return auc, 1.0

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._kernels import search, store_series
+from surefoot._kernels import Stored, search, store_series
 from surefoot._series import (
     NeighborLists,
     SeriesBatch,
@@ -107,10 +107,7 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
         self.n_samples_fit_ = len(self._batch)
         self.radius_ = window_radius(self.window, int(self._batch.lengths.max()))
         check_path_exists(self.radius_, self._batch.lengths, self._batch.lengths)
-        batch = self._batch
-        self._stored = store_series(
-            batch.values, batch.starts, batch.lengths, batch.n_channels, self._steps()
-        )
+        self._stored = self._with_envelopes(self._batch)
         self._lists: NeighborLists | None = None
         return self
 
@@ -160,6 +157,11 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
 
     def _steps(self) -> int:
         return UNBOUNDED if self.radius_ is None else self.radius_
+
+    def _with_envelopes(self, batch: SeriesBatch) -> Stored:
+        return store_series(
+            batch.values, batch.starts, batch.lengths, batch.n_channels, self._steps()
+        )
 
     @overload
     def kneighbors(
@@ -236,7 +238,7 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
         # Threads on shared arrays, whatever the joblib backend: joblib's own threads take 12 ms to return,
         # which is as long as many searches.
         threads = ThreadPoolExecutor(n_threads)
-        work = partial(self._search_batch, queries, own, distances, indices)
+        work = partial(self._search_batch, self._with_envelopes(queries), own, distances, indices)
         try:
             for _ in threads.map(work, gen_batches(len(queries), size)):
                 pass  # an error in a thread is raised here
@@ -245,11 +247,8 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
         return np.sqrt(distances, out=distances), indices
 
     def _search_batch(
-        self, queries: SeriesBatch, own: Ints, costs: Floats, indices: Ints, rows: slice
+        self, queries: Stored, own: Ints, costs: Floats, indices: Ints, rows: slice
     ) -> None:
         """Fill the squared distances and the indices of one batch of queries."""
-        batch = queries.part(rows)
-        search(
-            batch.values, batch.starts, batch.lengths, own[rows],
-            self._stored, self._steps(), costs[rows], indices[rows],
-        )  # fmt: skip
+        batch = queries._replace(starts=queries.starts[rows], lengths=queries.lengths[rows])
+        search(batch, own[rows], self._stored, self._steps(), costs[rows], indices[rows])

@@ -14,6 +14,7 @@ from sklearn.utils.extmath import row_norms
 
 from surefoot._kernels import aligned_neighbors
 from surefoot._models import (
+    GivenOutputs,
     ModelInput,
     Outputs,
     as_labels,
@@ -21,14 +22,13 @@ from surefoot._models import (
     inputs_of,
     interpolate,
     model_input,
-    predicts_most_probable,
     series_model,
     series_window,
     split_model,
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._tables import as_table, take_rows
+from surefoot._tables import as_table, is_frame, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     UNBOUNDED,
@@ -133,6 +133,8 @@ class NeighborhoodIndex:
         self.n_reference: int = self.n_rows if like is None else like.n_reference
         self.n_trained = n_trained or self.n_rows
         self.outputs = Outputs(self.predictor, response, self.n_trained)
+        # Whether there is a model to ask about points between the rows.
+        self.has_model = not isinstance(self.predictor, GivenOutputs)
         self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
         self.voter: Any = None
         if self.n_rows == 0:
@@ -151,6 +153,8 @@ class NeighborhoodIndex:
         positions: Ints | None,
     ) -> None:
         like = like if like is not None and like.n_neighbors > 0 else None
+        if not self.has_model:
+            self.scores = self.outputs(X)
         self.input = model_input(
             self.predictor, self.transform(X), None if like is None else like.input
         )
@@ -247,10 +251,9 @@ class NeighborhoodIndex:
         """Names of the columns of the model's input, by which two indexes match them; none if it is sparse."""
         if issparse(self.input.rows):
             return []
-        names = self.input.column_names()
-        if names is None:
-            names = _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
-        return names
+        if self.input.names is not None:
+            return list(self.input.names)
+        return _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
 
     @property
     def is_affine(self) -> bool:
@@ -268,7 +271,7 @@ class NeighborhoodIndex:
         X = as_table(X)
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s): X must have a row.")
-        per_row = 16 * self.n_neighbors + self.input.nbytes_per_sample()
+        per_row = 16 * self.n_neighbors + self.input.nbytes_per_sample
         per_sample = per_row + 32 * self.outputs.n_columns
         results: list[T] = []
         # The search divides many rows among threads, but few rows badly: it gets as many as there are.
@@ -341,13 +344,13 @@ class Neighborhood:
     def __init__(
         self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
     ) -> None:
-        self.index, self.table, self.twin = index, as_table(X), twin
-        self._outputs: dict[str, Any] = {}  # of the model, by method
+        self.index, self.table = index, as_table(X)
+        # Outputs of the model for the rows, by method.
+        self.asked: dict[str, Any] = {} if twin is None else twin.asked
         # Whether the votes at samples come from the neighbours of the row, without another search.
         self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
         self.inputs = index.input.encode(self.transformed)
-        self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
         if index.n_neighbors > 0:
             self.rows = index.locate(self.table, self.inputs)
             self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
@@ -358,8 +361,8 @@ class Neighborhood:
     def part(self, rows: slice) -> "Neighborhood":
         """Neighbourhood of some of the rows."""
         part = copy(self)
-        vars(part)["_outputs"] = {}
-        for name in ("table", "transformed", "inputs", "_as_fitted"):
+        vars(part)["asked"] = {}
+        for name in ("table", "transformed", "inputs"):
             setattr(part, name, take_rows(getattr(self, name), rows))
         if self.index.n_neighbors > 0:
             part.rows = self.rows[rows]
@@ -398,36 +401,41 @@ class Neighborhood:
     def scores(self) -> Floats:
         """Scores of the model for the rows."""
         outputs = self.index.outputs
-        if self.twin is not None and self.twin.index.outputs.method == outputs.method:
-            return self.twin.scores
-        if outputs.method == "predict_proba":  # one call serves both
-            return outputs.log_odds(self.probabilities)
         return outputs.scores(self._asked(outputs.method))
 
     @cached_property
     def probabilities(self) -> Floats:
         """Class probabilities of the model for the rows."""
-        if self.twin is not None:
-            return self.twin.probabilities
         return self.index.outputs.probabilities(self._asked("predict_proba"))
 
     def answer(self, method: str) -> NDArray[Any]:
         """Output of the model's `predict` or `predict_proba` for the rows."""
         if method == "predict_proba":
             return self.probabilities
-        model = self.index.predictor
-        if hasattr(self.index.voter, "predict_proba_of_lists") or predicts_most_probable(model):
-            return np.asarray(model.classes_)[self.probabilities.argmax(axis=1)]
+        if hasattr(self.index.voter, "predict_proba_of_lists"):
+            return np.asarray(self.index.outputs.classes[self.probabilities.argmax(axis=1)])
         return as_labels(self._asked("predict"))
 
     def _asked(self, method: str) -> Any:
         """Output of a method of the model for the rows; one that votes takes the neighbours that are known."""
-        of_lists = getattr(self.index.voter, f"{method}_of_lists", None)
-        if of_lists is not None:
-            return of_lists(self.distances, self.indices)
-        if method not in self._outputs:
-            self._outputs[method] = getattr(self.index.predictor, method)(self._as_fitted)
-        return self._outputs[method]
+        index, known = self.index, self.asked
+        of_lists = getattr(index.voter, f"{method}_of_lists", None)
+        if method not in known and of_lists is not None:
+            known[method] = of_lists(self.distances, self.indices)
+        elif method not in known:
+            rows = self.transformed if index.has_model else self.table
+            if index.input.library is not None and not is_frame(rows):  # it knows names
+                rows = index.input.as_model_sees(self.inputs)
+            known[method] = index.outputs.asked(method, rows, known)
+        return known[method]
+
+    def _ask_around(self, samples: Any) -> Floats:
+        """Scores at the samples under the rows in a table: one call, which also gives the outputs of the rows."""
+        index = self.index
+        ask = getattr(index.predictor, index.outputs.method)
+        output = np.asarray(ask(index.input.as_model_sees(samples)))
+        self.asked[index.outputs.method] = output[: len(self)]
+        return index.outputs.scores(output[len(self) :])
 
     def sample_scores(
         self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
@@ -440,7 +448,7 @@ class Neighborhood:
         """
         check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]
-        if not index.input.has_model:  # the neighbours themselves, whose outputs are known
+        if not index.has_model:  # the neighbours themselves, whose outputs are known
             return index.scores[near]
         if sampling == "axis":
             return self._axis_scores(near)
@@ -452,7 +460,7 @@ class Neighborhood:
         if index.is_affine:
             start = self.scores[:, None, :]
             return start + steps[:, :, None] * (index.scores[near] - start)
-        return index.input.score_between(index.outputs, self.inputs, near, steps)
+        return index.input.score_between(self._ask_around, self.inputs, near, steps)
 
     def _cell_scores(self, near: Ints) -> Floats:
         """Scores at the samples by the votes of the row's own neighbours."""

@@ -119,9 +119,8 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     def is_fitted_on(self, rows: Any) -> bool:
         """Whether these rows are the training rows, so that a search among them finds the voting neighbours."""
-        if callable(self.kernel) or rows.shape != self._rows.shape:
-            return False
-        if issparse(rows) != issparse(self._rows):
+        is_alike = rows.shape == self._rows.shape and issparse(rows) == issparse(self._rows)
+        if callable(self.kernel) or not is_alike:
             return False
         rows = self._scaled(rows)
         if issparse(rows) and rows.data is self._rows.data:

@@ -227,6 +227,7 @@ def fit_lines(
     (n_rows, 2).
     """
     lines = np.tile(prior, (len(scores), 1))
+    inputs = np.stack([np.ones_like(scores), scores], axis=1)
 
     def loss(at: Floats) -> Floats:
         logits = at[:, :1] + at[:, 1:] * scores
@@ -236,15 +237,11 @@ def fit_lines(
     now = loss(lines)
     for _ in range(50):
         probability = expit(lines[:, :1] + lines[:, 1:] * scores)
-        slopes = weight * (probability - targets)
-        curvatures = weight * probability * (1 - probability)
-        of_ridge = ridge / 4 * (lines - prior)
-        g0, g1 = slopes.sum(axis=1) + of_ridge[:, 0], (slopes * scores).sum(axis=1) + of_ridge[:, 1]
-        h00 = curvatures.sum(axis=1) + ridge / 4
-        h11 = (curvatures * scores**2).sum(axis=1) + ridge / 4
-        h01 = (curvatures * scores).sum(axis=1)
-        step = np.column_stack([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0])
-        step /= (h00 * h11 - h01**2)[:, None]
+        slopes = inputs @ (weight * (probability - targets))[:, :, None]
+        slopes += ridge / 4 * (lines - prior)[:, :, None]
+        weighted = inputs * (weight * probability * (1 - probability))[:, None, :]
+        curvatures = weighted @ inputs.transpose(0, 2, 1) + ridge / 4 * np.eye(2)
+        step = np.linalg.solve(curvatures, slopes)[:, :, 0]
         if np.abs(step).max(initial=0.0) < 1e-7:
             break
         trial = loss(lines - step)

@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from surefoot._crossfit import CrossFit, CrossFitter
-from surefoot._models import check_model, fit_model
-from surefoot._shrunk import Step, SteppedLogistic, smoothed_targets
+from surefoot._models import TagsOfModel, check_model, fit_model
+from surefoot._shrunk import SteppedLogistic, smoothed_targets, steps_of
 from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_rows, check_training_rows, known_classes
@@ -31,7 +31,7 @@ class HeldOutRows(NamedTuple):
     units: NDArray[Any]
 
 
-class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CrossFittedClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Base of classifiers that learn to recalibrate a model's scores from held-out rows.
 
     A subclass checks its parameters before any model is fitted and returns the indicators to use (`_prepare()`), learns
@@ -134,21 +134,11 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         probabilities = self.predict_proba(X)  # checks that it is fitted
         return self.classes_[probabilities.argmax(axis=1)]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
-
 
 def fit_steps(columns: Floats, rows: HeldOutRows, slope: float | None) -> SteppedLogistic:
     """Log-odds of each calibrated class (`CrossFittedClassifier._fit_steps`); `slope` is that of the start."""
     n_classes, n_columns = columns.shape[1:]
-    steps = [Step([0], by_topic=False)]
-    if n_classes > 1:
-        steps.append(Step([0], by_topic=True))
-    if n_columns > 1:
-        steps.append(Step(range(n_columns), by_topic=True))
+    steps = steps_of(1, n_columns, n_classes)
     repeated = len(np.unique(rows.units)) < len(rows.units)
     folds = list(learner_folds(len(columns), rows.units if repeated else None, 0))
     return SteppedLogistic(0, steps, slope=slope).fit(

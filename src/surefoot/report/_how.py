@@ -158,17 +158,16 @@ def describe_how(
         "" if held_out.groups is None else GROUPED,
         sampled if n_reference < n_rows else "",
     ]
-    sizes = {
-        "rows": n_rows,
-        "rows predicted out of fold": len(held_out.rows),
-        "models fitted on parts of the rows": error_estimator.n_splits_ if refits else 0,
-        "rows among which neighbours are searched": n_reference,
-        "rows on the map and in the table": n_map,
-    }
     return {
         "random_state": error_estimator.random_state,
         **describe_run(
-            sizes,
+            {
+                "rows": n_rows,
+                "rows predicted out of fold": len(held_out.rows),
+                "models fitted on parts of the rows": error_estimator.n_splits_ if refits else 0,
+                "rows among which neighbours are searched": n_reference,
+                "rows on the map and in the table": n_map,
+            },
             [caveat for caveat in caveats if caveat],
             seconds=seconds,
             command=command or "ReliabilityReport(estimator, X, y).write_html(...)",

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
-from surefoot._models import fit_model, given_model, predict_labels, split_model
+from surefoot._models import class_votes, fit_model, given_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._shrunk import pool_weights, pooled
 from surefoot._tables import count_rows, take_rows
@@ -599,11 +599,7 @@ class Refits:
         own = (
             1.5 * (part.prediction[:, None] == classes) if probabilities is None else probabilities
         )
-        votes = np.zeros(own.shape)
+        votes = own.astype(np.float64)
         for model in models:
-            known = np.searchsorted(classes, model.classes_)
-            if probabilities is None:
-                votes[:, known] += predict_labels(model, table)[:, None] == model.classes_
-            else:
-                votes[:, known] += np.asarray(model.predict_proba(table))
-        return np.asarray(classes[(votes + own).argmax(axis=1)])
+            votes[:, np.searchsorted(classes, model.classes_)] += class_votes(model, table)
+        return np.asarray(classes[votes.argmax(axis=1)])

@@ -51,14 +51,6 @@ def recalibrate(held_out: HeldOut, random_state: int) -> Floats | None:
     return after
 
 
-def brier_scores(held_out: HeldOut, recalibrated: Floats | None) -> dict[str, Floats] | None:
-    """Brier score of each row `before` and `after` recalibration, halved for two classes; None if there is none."""
-    if held_out.probabilities is None or held_out.classes is None or recalibrated is None:
-        return None
-    both = {"before": held_out.probabilities, "after": recalibrated}
-    return {name: brier_of(held_out, each) for name, each in both.items()}
-
-
 def brier_of(held_out: HeldOut, probabilities: Floats) -> Floats:
     """Brier score of each row, halved for two classes, by some probabilities."""
     outcomes = held_out.truth[:, None] == np.asarray(held_out.classes)
@@ -67,25 +59,19 @@ def brier_of(held_out: HeldOut, probabilities: Floats) -> Floats:
 
 
 def describe_probabilities(
-    held_out: HeldOut,
-    recalibrated: Floats | None,
-    brier: dict[str, Floats] | None,
-    confidence: float,
-    random_state: int,
+    held_out: HeldOut, recalibrated: Floats | None, confidence: float, random_state: int
 ) -> dict[str, Any]:
     """Reliability curve, smooth calibration error and Brier score; only a sentence if there are no probabilities."""
     classes = np.asarray(held_out.classes)
     if held_out.probabilities is None:
         only = ", only scores of its classes" if np.ptp(np.abs(held_out.scores)) else ""
         return {"sentence": f"The model gives no probabilities{only}."}
-    if recalibrated is None or brier is None:
+    if recalibrated is None:
         return {
             "sentence": "The held-out rows are all of one class, so the probabilities cannot be checked."
         }
-    forecasts = {
-        "before": _as_forecast(held_out.probabilities, held_out.truth, classes),
-        "after": _as_forecast(recalibrated, held_out.truth, classes),
-    }
+    both = {"before": held_out.probabilities, "after": recalibrated}
+    forecasts = {name: _as_forecast(each, held_out.truth, classes) for name, each in both.items()}
     errors = {
         name: smooth_calibration_error(outcomes, forecast)
         for name, (forecast, outcomes) in forecasts.items()
@@ -112,7 +98,7 @@ def describe_probabilities(
         },
         "confidence": confidence,
         "smooth_calibration_error": errors,
-        "brier": {name: float(scores.mean()) for name, scores in brier.items()},
+        "brier": {name: float(brier_of(held_out, each).mean()) for name, each in both.items()},
         "sentence": sentence,
     }
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -29,8 +28,8 @@ from surefoot._models import (
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._tables import as_table, count_rows, take_rows
-from surefoot._validation import check_number, check_share, known_classes
-from surefoot._words import listed, plural
+from surefoot._validation import check_class_risks, check_share, known_classes
+from surefoot._words import plural
 from surefoot.abstention import Promise
 from surefoot.error_estimation import (
     HeldOut,
@@ -43,12 +42,7 @@ from surefoot.report._classes import describe_classes
 from surefoot.report._estimates import describe_estimates, describe_intervals
 from surefoot.report._how import describe_data, describe_how
 from surefoot.report._improvements import Alternatives, find_improvements, n_refits
-from surefoot.report._quality import (
-    brier_scores,
-    describe_predictions,
-    describe_probabilities,
-    recalibrate,
-)
+from surefoot.report._quality import describe_predictions, describe_probabilities, recalibrate
 from surefoot.report._rows import choose_rows, describe_rows, row_labels, row_table
 from surefoot.report._verdict import give_numbers, give_verdict
 from surefoot.report._where import check_by, describe_regions, describe_slices
@@ -309,8 +303,12 @@ class ReliabilityReport(WrittenPage):
         """
         X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
         check_share(self.confidence, "confidence")
-        classes = known_classes(self.estimator, y) if classifies else None
-        check_limits(self.max_risk, classes, self.loss)
+        if self.loss is not None and not classifies:
+            raise ValueError("loss holds costs of classes, and the model is a regressor.")
+        if self.max_risk is not None:
+            classes: Any = known_classes(self.estimator, y) if classifies else []
+            most = 1 if self.loss is None and classifies else np.inf
+            check_class_risks(self.max_risk, classes, most)
         kind = IndividualErrorClassifier if classifies else IndividualErrorRegressor
         check_model(self.estimator)
         error_estimator = kind(
@@ -387,8 +385,7 @@ class ReliabilityReport(WrittenPage):
         if is_classification:
             classes = describe_classes(held_out, confidence)
             recalibrated = recalibrate(held_out, seed)
-            brier = brier_scores(held_out, recalibrated)
-            probabilities = describe_probabilities(held_out, recalibrated, brier, confidence, seed)
+            probabilities = describe_probabilities(held_out, recalibrated, confidence, seed)
         else:
             predictions = describe_predictions(held_out, labels, confidence, seed)
         step_done("section")
@@ -474,24 +471,6 @@ class ReliabilityReport(WrittenPage):
                 n_map=len(shown),
             ),
         }
-
-
-def check_limits(max_risk: Any, classes: NDArray[Any] | None, loss: Any) -> None:
-    """Raise one sentence for a risk out of its range or of an unknown class, and for costs of a regressor."""
-    if loss is not None and classes is None:
-        raise ValueError("loss holds costs of classes, and the model is a regressor.")
-    if max_risk is None:
-        return
-    risks = max_risk if isinstance(max_risk, Mapping) else {None: max_risk}
-    known = [] if classes is None else classes.tolist()
-    unknown = [label for label in risks if label is not None and label not in known]
-    if unknown:
-        classes_are = f"the classes are {listed(known)}" if known else "a regressor has no classes"
-        raise ValueError(f"max_risk limits the risk of {listed(unknown)}, and {classes_are}.")
-    most = 1 if loss is None and classes is not None else np.inf
-    for label, risk in risks.items():
-        name = "max_risk" if label is None else f"max_risk[{label!r}]"
-        check_number(risk, name, min_val=0, max_val=most, include_boundaries="neither")
 
 
 def model_name(estimator: Any) -> str:

@@ -16,7 +16,6 @@ from surefoot._tables import (
     count_rows,
     is_frame,
     is_missing,
-    row_index,
     split_columns,
     take_rows,
 )
@@ -90,8 +89,9 @@ OF_NUMBERS = {
 
 def row_labels(X: Any) -> Ints:
     """Labels of rows: a pandas index of different whole numbers, else their positions."""
-    labels, n_rows = row_index(X), count_rows(X)
-    if labels is None or labels.dtype.kind not in "iu" or len(np.unique(labels)) < n_rows:
+    n_rows = count_rows(X)
+    labels = np.asarray(getattr(X, "index", np.arange(n_rows)))
+    if labels.dtype.kind not in "iu" or len(np.unique(labels)) < n_rows:
         return np.arange(n_rows)
     return labels if np.abs(labels).max(initial=0) < LARGEST_LABEL else np.arange(n_rows)
 

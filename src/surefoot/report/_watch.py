@@ -171,11 +171,9 @@ class MonitoringReport(WrittenPage):
         self._summary = None
         # Inputs are read once if each row is in two samples.
         inputs = None if moments is None else self._all.read_inputs(X)
-        losses = None
-        if y is not None:
-            losses = measured_losses(self.error_estimator.held_out_, judgement.prediction, y)
-            self._all.measure(losses)
-        self._all.add(X, judgement, inputs)
+        targets = [None] * n_rows if y is None else y
+        losses = measured_losses(self.error_estimator.held_out_, judgement.prediction, targets)
+        self._all.add_judged(X, judgement, losses, inputs)
         if moments is None or inputs is None:
             return self
         starts = period_starts(moments, self.every)
@@ -183,9 +181,8 @@ class MonitoringReport(WrittenPage):
         for start in np.unique(starts[~np.isnat(starts)]):
             places = np.flatnonzero(starts == start)
             own = {name: values[places] for name, values in inputs.items()}
-            period = self._period(start).add(take_rows(X, places), judgement.take(places), own)
-            if losses is not None:
-                period.measure(losses[places])
+            part = take_rows(X, places), judgement.take(places), losses[places]
+            self._period(start).add_judged(*part, own)
         return self
 
     def _period(self, start: Any) -> "PeriodRows":
@@ -305,26 +302,21 @@ def measured_losses(held_out: HeldOut, prediction: Any, y: Any) -> Floats:
 
 
 class PeriodRows(NewRows):
-    """Rows of one period, how many of them are answered and novel, and sums of the losses of those with labels."""
+    """Rows of one period, how many of them are answered, and sums of the losses of those with labels."""
 
-    n_answered = n_novel = n_labelled = 0
+    n_answered = n_labelled = 0
     total = squares = 0.0
 
-    def add(
-        self, X: Any, judgement: Judgement | None = None, inputs: dict[str, Any] | None = None
-    ) -> Self:
-        """Add judged rows, and their inputs if these were read already."""
-        if judgement is not None and judgement.accepted is not None:
-            self.n_answered += int(np.count_nonzero(judgement.accepted))
-            self.n_novel += int(np.count_nonzero(judgement.novel))
-        return super().add(X, judgement, inputs)
-
-    def measure(self, losses: Floats) -> None:
-        """Count the losses of rows, without those that are not known."""
+    def add_judged(
+        self, X: Any, judgement: Judgement, losses: Floats, inputs: dict[str, Any] | None
+    ) -> None:
+        """Add rows with their losses, NaN where they are not known, and their inputs if these were read already."""
         known = losses[~np.isnan(losses)]
+        self.n_answered += int(np.asarray(judgement.accepted).sum())
         self.n_labelled += len(known)
         self.total += float(known.sum())
         self.squares += float(known @ known)
+        self.add(X, judgement, inputs)
 
     def comparison(self) -> RowComparison | None:
         """Comparison with the held-out rows; None if there are too few rows for it."""
@@ -355,8 +347,8 @@ class PeriodRows(NewRows):
             "shifted": bool(shift.is_shifted),
             "n_answered": self.n_answered,
             "answered": self.n_answered / self.n_rows,
-            "n_novel": self.n_novel,
-            "novel": self.n_novel / self.n_rows,
+            "n_novel": round(shift.share_novel * self.n_rows),
+            "novel": shift.share_novel,
             "outside": shift.share_outside,
             "outside_in": [
                 str(each) for each in shift.outside if shift.share_outside > FEW_OUTSIDE

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import catch_warnings, filterwarnings
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from surefoot._tables import (
     open_table,
     plain,
     table_name,
+    take_columns,
     take_rows,
 )
 from surefoot._words import listed
@@ -150,11 +150,8 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
 
 def label_type(classes: Any) -> pa.DataType:
     """Type of Arrow for the classes of a model: whole numbers, numbers, booleans, or strings for all others."""
-    try:
-        kind = pa.array(np.asarray(classes).tolist()).type
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):  # of several types
-        return pa.string()
-    return kind if kind in (pa.int64(), pa.float64(), pa.bool_()) else pa.string()
+    kind = np.asarray(np.asarray(classes).tolist()).dtype.kind
+    return {"i": pa.int64(), "f": pa.float64(), "b": pa.bool_()}.get(kind, pa.string())
 
 
 def score_batch(
@@ -191,9 +188,7 @@ def rows_for(error_estimator: ErrorEstimator, batch: Any) -> tuple[Any, int]:
             f"A batch is a {type(batch).__name__}: it may be a batch of Arrow or a frame."
         )
     names = model_columns(error_estimator, column_names(batch))
-    if hasattr(batch, "iloc"):
-        return batch[names], 0
-    return nw.from_native(batch, eager_only=True).select(names).to_native(), 0
+    return take_columns(batch, names), 0
 
 
 def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:
@@ -207,8 +202,7 @@ def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:
 
 def kept_column(batch: Any, field: pa.Field) -> pa.Array:
     """Column of a batch that is copied, with the type of `field`."""
-    names = batch.schema.names if hasattr(batch, "schema") else column_names(batch)
-    if field.name not in names:
+    if field.name not in (column_names(batch) if is_frame(batch) else batch.schema.names):
         raise ValueError(f"The table lacks {field.name!r}, which is to be kept.")
     column = batch[field.name]
     if hasattr(column, "iloc"):

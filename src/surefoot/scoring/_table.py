@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from joblib import Parallel, delayed, parallel_config
+from joblib import hash as hash_of
 from sklearn.utils import check_scalar
 from threadpoolctl import threadpool_limits
 
@@ -161,8 +162,7 @@ def score_table(
                 for scored in judged_parts(judge, spread, table, columns, size, show, n_done):
                     record.add(*scored)
                 record.finish()
-        n_parts = len(record.parts)
-        return {**summary_of(record.parts), "n_parts": n_parts, "n_earlier": n_earlier}
+        return {**summary_of(record.parts), "n_parts": len(record.parts), "n_earlier": n_earlier}
 
 
 def check_place(out: Path, source: Path, *, is_file: bool) -> None:
@@ -428,16 +428,12 @@ def is_as_written(folder: Path, part: dict[str, Any], number: int) -> bool:
 
 
 def fingerprint(error_estimator: ErrorEstimator) -> str:
-    """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
-    digest = hashlib.sha256(type(error_estimator).__name__.encode())
+    """Digest of a fitted error estimator: of its kind and of all that it estimates for its held-out rows."""
     held_out = error_estimator.held_out_
-    first, *_ = held_out.stability.values()
-    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, first]
-    for array in [*arrays, *held_out.columns.values()]:
-        digest.update(repr((array.shape, array.dtype.kind)).encode())
-        plain = array.dtype.kind in "biuf"
-        digest.update(array.tobytes() if plain else repr(array.tolist()).encode())
-    return digest.hexdigest()
+    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses]
+    arrays += [*held_out.stability.values(), *held_out.columns.values()]
+    kind = type(error_estimator).__name__
+    return str(hash_of([kind, *map(np.ascontiguousarray, arrays)], "sha1"))
 
 
 def file_facts(files: list[Path], source: Path) -> list[list[Any]]:

@@ -35,14 +35,13 @@ def learn_switch(errors: Floats, estimated_errors: Floats, weight: Floats) -> Sw
     """
     best = int(np.average(errors, axis=0, weights=weight).argmin())
     advantage = estimated_errors[:, best] - estimated_errors.min(axis=1)
-    order = np.argsort(-advantage, kind="stable")
+    ranked, places = np.unique(-advantage, return_inverse=True)  # equal ones switch together
     chosen = errors[np.arange(len(errors)), estimated_errors.argmin(axis=1)]
-    saved = (weight * (errors[:, best] - chosen))[order]
-    lower_bounds = np.cumsum(saved) - np.sqrt(np.cumsum(saved**2))
-    ranked = advantage[order]
-    thresholds = np.append(ranked[1:], 0.0)  # the next row's advantage, which is not enough
-    lower_bounds[thresholds == ranked] = -np.inf  # rows of equal advantage switch together
+    saved = weight * (errors[:, best] - chosen)
+    sums, squares = (np.cumsum(np.bincount(places, each)) for each in (saved, saved**2))
+    lower_bounds = np.where(ranked < 0, sums - np.sqrt(squares), 0.0)  # without advantage none does
     at = int(lower_bounds.argmax())
+    thresholds = np.append(-ranked[1:], 0.0)  # the next advantage, which is not enough
     return Switch(best, float(thresholds[at]) if lower_bounds[at] > 0 else np.inf)
 
 

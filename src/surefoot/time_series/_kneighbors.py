@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
 from surefoot._series import check_path_exists, check_same_channels, check_series
+from surefoot._sklearn_private import neighbor_weights
 from surefoot._typing import Floats, Ints
 from surefoot._validation import UNBOUNDED, check_class_labels, check_option, window_radius
 from surefoot.neighborhoods import DTWNeighbors
@@ -59,9 +60,12 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     radius = window_radius(window, int(max(first.lengths[0], second.lengths[0])))
     check_path_exists(radius, first.lengths, second.lengths)
     steps = UNBOUNDED if radius is None else radius
-    stored = store_series(second.values, second.starts, second.lengths, second.n_channels, steps)
+    stored = [
+        store_series(each.values, each.starts, each.lengths, each.n_channels, steps)
+        for each in (first, second)
+    ]
     cost, index = np.empty((1, 1)), np.empty((1, 1), dtype=np.int64)
-    search(first.values, first.starts, first.lengths, np.array([-1]), stored, steps, cost, index)
+    search(stored[0], np.array([-1]), stored[1], steps, cost, index)
     return float(np.sqrt(cost[0, 0]))
 
 
@@ -73,11 +77,15 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
     `predict_proba_of_lists(distances, indices)`, the share of the votes for each class from lists of that length.
     """
 
-    weights: Weights
-    neighbors: Any
-    window: float | None
-    n_jobs: int | None
     list_length: Any
+
+    def __init__(
+        self, *, window: float | None, weights: Weights, neighbors: Any, n_jobs: int | None
+    ) -> None:
+        self.window = window
+        self.weights = weights
+        self.neighbors = neighbors
+        self.n_jobs = n_jobs
 
     @property
     def metric(self) -> str:
@@ -106,11 +114,8 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         check_class_labels(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._codes = codes.astype(np.int64)
-        if self.neighbors is None:
-            neighbors = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
-        else:
-            neighbors = clone(self.neighbors)
-        neighbors.fit(X)
+        own = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
+        neighbors = clone(own if self.neighbors is None else self.neighbors).fit(X)
         if neighbors.n_samples_fit_ != len(codes):
             raise ValueError(
                 f"X has {neighbors.n_samples_fit_} series and y has {len(codes)} labels: "
@@ -155,8 +160,7 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_series,)
         """
-        votes = self.predict_proba(X)
-        return self.classes_[votes.argmax(axis=1)]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 class KNeighborsDTWClassifier(SeriesVoteClassifier):
@@ -208,11 +212,8 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         neighbors: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(window=window, weights=weights, neighbors=neighbors, n_jobs=n_jobs)
         self.n_neighbors = n_neighbors
-        self.window = window
-        self.weights = weights
-        self.neighbors = neighbors
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training series and their labels.
@@ -244,17 +245,14 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
 
     def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
-        no_occurrences = np.zeros((0, len(self.classes_)))
-        sizes = np.array([self.n_neighbors])
-        votes = votes_by_size(
+        return votes_by_size(
             (distances, indices),
             self._codes,
-            no_occurrences,
+            np.zeros((0, len(self.classes_))),  # a neighbour votes for its own label only
             trust=np.inf,
             weights=self.weights,
-            sizes=sizes,
-        )
-        return votes[:, 0]
+            sizes=np.array([self.n_neighbors]),
+        )[:, 0]
 
 
 def vote_weights(distances: Floats, weights: Weights) -> Floats:
@@ -263,20 +261,10 @@ def vote_weights(distances: Floats, weights: Weights) -> Floats:
     `"rank"` gives the r-th neighbour 1 / r; `"distance"` the inverse of its distance, where
     neighbours at distance zero outvote all others, as in scikit-learn.
     """
-    if callable(weights):
-        return _returned_weights(weights(distances), distances)
-    if weights == "uniform":
-        return np.ones_like(distances)
     if weights == "rank":
         return np.broadcast_to(1 / np.arange(1, distances.shape[1] + 1), distances.shape)
-    equal = distances == 0
-    inverse = 1 / np.where(equal, 1.0, distances)
-    return np.where(equal.any(axis=1, keepdims=True), equal, inverse)
-
-
-def _returned_weights(returned: Any, distances: Floats) -> Floats:
-    """Weights that a user's function returned for the distances, or one sentence."""
-    given = np.asarray(returned)
+    returned = neighbor_weights(distances, weights)
+    given = np.ones_like(distances) if returned is None else np.asarray(returned)
     if given.shape != distances.shape or given.dtype.kind not in "fiub":
         raise ValueError(
             f"weights returned {given.dtype} of shape {given.shape} for distances of shape {distances.shape}: "

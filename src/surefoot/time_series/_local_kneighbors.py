@@ -113,16 +113,13 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         neighbors: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        super().__init__(window=window, weights=weights, neighbors=neighbors, n_jobs=n_jobs)
         self.n_neighbors = n_neighbors
         self.error_neighbors = error_neighbors
         self.cv = cv
         self.shrinkage = shrinkage
         self.label_trust = label_trust
-        self.weights = weights
         self.tie_break = tie_break
-        self.window = window
-        self.neighbors = neighbors
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Search the neighbours of the training series, and measure the error of each number of neighbours.
@@ -156,15 +153,14 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         self._set_training_series(X, y)
         n_rows, largest = len(self._codes), int(self.n_neighbors_[-1])
         check_enough(n_rows - 1, largest, f"beside each, with n_samples = {n_rows}")
+        # Long enough that hardly any list runs short when half of the series are held out.
+        length = largest if self.cv == "loo" else min(4 * largest + 4, n_rows - 1)
+        lists = self.neighbors_.kneighbors(n_neighbors=length)
+        self._occurrences = self._count_occurrences(lists, self._codes, trusts)
         if self.cv == "loo":
-            lists = self.neighbors_.kneighbors(n_neighbors=largest)
-            self._occurrences = self._count_occurrences(lists, self._codes, trusts)
             rows = np.arange(n_rows)
             errors = self._mistakes(lists, rows, self._occurrences, trusts, own=True)
         else:
-            # Long enough that hardly any list runs short when half of the series are held out.
-            lists = self.neighbors_.kneighbors(n_neighbors=min(4 * largest + 4, n_rows - 1))
-            self._occurrences = self._count_occurrences(lists, self._codes, trusts)
             rows, errors = self._held_out_mistakes(X, lists, trusts)
         check_enough(len(rows), self.error_neighbors, "with a known error (error_neighbors)")
         overall = errors.mean(axis=0)
@@ -303,8 +299,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         ndarray of shape (n_series,)
             One of `n_neighbors_` each.
         """
-        estimates = self._estimate_errors(X)[1]
-        return self.n_neighbors_[self._chosen(estimates)]
+        return self.n_neighbors_[self._chosen(self._estimate_errors(X)[1])]
 
     def predict_error(self, X: Any) -> Floats:
         """Estimated probability that the prediction is wrong; lower is better.

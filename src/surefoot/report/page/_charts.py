@@ -1,6 +1,6 @@
 """Charts of the report: each is a Vega-Lite specification with a description, a table and a legend."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -81,7 +81,10 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
             "The share of rows taken for the class that are of the class (precision), against the share of its rows "
             "that are found (recall), for every limit on the model's score of the class.",
             ("rows of the class found", "of the rows taken for it, right"),
-            (level_at(share, alt.Scale(domain=[0, 1])), f"rows ranked at random: {percent(share)}"),
+            (
+                level_at(share, {"scale": alt.Scale(domain=[0, 1])}),
+                f"rows ranked at random: {percent(share)}",
+            ),
         )
     for when in ("before", "after"):
         if probabilities.get(when):
@@ -95,7 +98,17 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
                 probabilities["confidence"],
             )
     if intervals := summary["intervals"]:
-        charts["held"] = held_chart(intervals)
+        charts["held"] = reliability_chart(
+            {**intervals, "predicted": intervals["confidence"], "observed": intervals["coverage"]},
+            "Coverage of the intervals",
+            "The share of rows whose true value lies in their interval (coverage), against the promised share. On the "
+            "diagonal, the promise is kept.",
+            ("promised coverage", "observed coverage"),
+            "surefoot",
+            intervals["interval_confidence"],
+            least=max(0.0, min(*intervals["low"], *intervals["confidence"]) - 0.05),
+            others={"width": "Mean width", "constant_width": "One width for all rows"},
+        )
     if predictions := summary["predictions"]:
         charts |= {"truth": truth_chart(predictions), "residuals": residual_chart(predictions)}
     if summary["regions"]["map"]["row"]:
@@ -272,69 +285,33 @@ def reliability_chart(
     color: str,
     confidence: float,
     show: Show = percent,
+    least: float = 0.0,
+    others: Mapping[str, str] = {"n_rows": "Rows"},
 ) -> Chart:
-    """Draw what was observed against what was predicted, in parts of the rows."""
-    names = ("predicted", "observed", "low", "high", "n_rows")
+    """Draw what was observed against what was predicted, from `least` on; the table has the `others`, too."""
+    names = ("predicted", "observed", "low", "high", *others)
+    interval = f"{percent(confidence)} interval"
+    head = [*(words.capitalize() for words in axes), interval, *others.values()]
     rows = [
-        [show(predicted), show(observed), write_range(low, high, show), number(n)]
-        for predicted, observed, low, high, n in zip(*(bins[name] for name in names), strict=True)
+        [show(predicted), show(observed), write_range(low, high, show), *map(number, more)]
+        for predicted, observed, low, high, *more in zip(*(bins[n] for n in names), strict=True)
     ]
-    about = [
-        f"{n} rows: {predicted} predicted, {observed} observed"
-        for predicted, observed, _, n in rows
-    ]
-    ends = [end for name in names[:-1] for end in bins[name] if end is not None]
+    about = [", ".join(map("{}: {}".format, head, row)) for row in rows]
+    ends = [end for name in names[:4] for end in bins[name] if end is not None]
     largest = 1.0 if show is percent and max(ends) > 0.5 else 1.05 * max(ends) or 1.0
     points = dots(
-        data(**{name: bins[name] for name in names}, about=about),
-        axis("predicted", axes[0], show, domain=[0, largest]),
-        axis("observed", axes[1], show, domain=[0, largest]),
+        data(**{name: bins[name] for name in names[:4]}, about=about),
+        axis("predicted", axes[0], show, domain=[least, largest]),
+        axis("observed", axes[1], show, domain=[least, largest]),
         color,
     )
-    interval = f"{percent(confidence)} interval"
     return figure(
         title,
         description,
-        diagonal(0, largest) + points,
-        {"head": [*(words.capitalize() for words in axes), interval, "Rows"], "rows": rows},
+        diagonal(least, largest) + points,
+        {"head": head, "rows": rows},
         [{"class": f"dot {color}", "label": f"observed, with its {interval}"}],
         height=300,
-    )
-
-
-def held_chart(intervals: dict[str, Any]) -> Chart:
-    """Draw the observed coverage of the intervals against the promised coverage."""
-    names = ("confidence", "coverage", "low", "high")
-    ends = [max(0.0, min(*intervals["low"], *intervals["confidence"]) - 0.05), 1.0]
-    fields = (intervals[name] for name in (*names, "width", "constant_width"))
-    rows = [
-        [percent(promised), percent(observed), write_range(low, high), number(width), number(one)]
-        for promised, observed, low, high, width, one in zip(*fields, strict=True)
-    ]
-    about = [f"{promised} promised, {observed} observed" for promised, observed, *_ in rows]
-    confidence = percent(intervals["interval_confidence"])
-    points = dots(
-        data(**{name: intervals[name] for name in names}, about=about),
-        axis("confidence", "promised coverage", domain=ends),
-        axis("coverage", "observed coverage", domain=ends),
-        "surefoot",
-    )
-    return figure(
-        "Coverage of the intervals",
-        "The share of rows whose true value lies in their interval (coverage), against the promised share. "
-        "On the diagonal, the promise is kept.",
-        diagonal(ends[0]) + points,
-        {
-            "head": [
-                "Promised",
-                "Observed",
-                f"{confidence} interval",
-                "Mean width",
-                "One width for all rows",
-            ],
-            "rows": rows,
-        },
-        [{"class": "dot surefoot", "label": f"observed, with its {confidence} interval"}],
     )
 
 
@@ -571,10 +548,12 @@ def rule_at(expression: str) -> alt.Chart:
     return line.encode(x=alt.XDatum(alt.ExprRef(expression), type="quantitative"))
 
 
-def level_at(y: float, scale: alt.Scale | None = None) -> alt.Chart:
-    """Draw a horizontal guide line."""
-    line = alt.Chart(data(y=[y])).mark_rule(**GUIDE)
-    return line.encode(y=alt.Y("y:Q", scale=scale) if scale else alt.Y("y:Q"))
+def level_at(
+    level: float, settings: Mapping[str, Any] | None = None, look: dict[str, Any] = GUIDE
+) -> alt.Chart:
+    """Draw a horizontal line at a level of the y axis with these settings."""
+    y = {"type": "quantitative", **(settings or {}), "field": "y"}
+    return alt.Chart(data(y=[level])).mark_rule(**look).encode(y=alt.Y(**y))
 
 
 def diagonal(low: float = 0.0, high: float = 1.0) -> alt.Chart:

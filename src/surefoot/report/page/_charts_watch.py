@@ -7,13 +7,13 @@ import altair as alt
 from surefoot._words import UNITS, LossUnit, number, percent, quoted
 from surefoot.report.page._charts import (
     DASHES,
-    GUIDE,
     Chart,
     Drawing,
     axis,
     by_series,
     data,
     figure,
+    level_at,
     write_range,
 )
 
@@ -79,9 +79,9 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
     if any(alone):  # a band has no width where a period has no neighbour
         bars = points.transform_filter("datum.alone")
         layers.append(bars.mark_rule(color=color, strokeWidth=3, opacity=0.35).encode(**ends))
-    layers.append(_level(level, y, GUIDE))
+    layers.append(level_at(level, y))
     if limit is not None:
-        layers.append(_level(limit, y, LIMIT))
+        layers.append(level_at(limit, y, LIMIT))
         legend.append({"class": "line own", "label": f"limit: {unit.show_risk(limit)}"})
     layers.append(points.mark_line(color=color, strokeWidth=2.5).encode(x=x, y=alt.Y(**y)))
     dots = points.mark_point(filled=True, size=45, opacity=1, color=color)
@@ -173,7 +173,7 @@ def _shares(summary: dict[str, Any]) -> Chart:
         f"Rows answered, and rows outside of the training data, by {summary['every']}",
         f"The share of rows of each {summary['every']} that are answered at the promised risk, and the "
         "share that lies outside of the training data.",
-        alt.layer(_level(reference["coverage"], y, GUIDE), lines, dots),
+        alt.layer(level_at(reference["coverage"], y), lines, dots),
         {
             "head": [summary["every"].capitalize(), "Rows", "Answered", "Outside"],
             "rows": [
@@ -256,11 +256,4 @@ def _time(summary: dict[str, Any]) -> alt.X:
         title=None,
         scale=alt.Scale(type="utc"),
         axis=alt.Axis(format=form, labelOverlap=True, grid=False, **ticks),
-    )
-
-
-def _level(level: float, y: dict[str, Any], look: dict[str, Any]) -> alt.Chart:
-    """Draw a horizontal line at a level of the axis y."""
-    return (
-        alt.Chart(data(level=[level])).mark_rule(**look).encode(y=alt.Y(**{**y, "field": "level"}))
     )

@@ -133,16 +133,17 @@ def listed_rows(
     """
     if not advise:
         rows = {**rows, "fields": [name for name in rows["fields"] if name != "accepted"]}
-    n_items, cells = len(rows["items"]), iter(CELLS)
-    digits, longest = next(cells)
-    while True:
-        listed = _listed(rows, task, show, n_items, digits, longest)
+    n_items = len(rows["items"])
+    halved = [n_items >> halvings for halvings in range(1, n_items.bit_length())]
+    for n_listed, cells in [
+        *((n_items, each) for each in CELLS),
+        *((n, CELLS[-1]) for n in halved),
+    ]:
+        listed = _listed(rows, task, show, n_listed, *cells)
         text = json.dumps(packed(listed), ensure_ascii=False, separators=(",", ":"))
-        if len(text.encode()) <= budget or n_items <= 1:
-            return listed
-        shorter = next(cells, None)
-        digits, longest = shorter or (digits, longest)
-        n_items = n_items // 2 if shorter is None else n_items
+        if len(text.encode()) <= budget:
+            break
+    return listed
 
 
 def packed(listed: dict[str, Any]) -> dict[str, Any]:
