@@ -201,7 +201,7 @@ REFUSED = {
     ),
     "lists.parquet": (
         as_parquet(ROWS.assign(age=[[1]] * N_ROWS)),
-        "PATH has lists, structures or bytes in 'age', which no model here takes.",
+        "PATH has lists of numbers in 'age', where the model expects one value per row.",
     ),
     "missing column.csv": (
         as_csv(ROWS.drop(columns=["age", "plan"])),

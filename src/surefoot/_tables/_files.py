@@ -668,6 +668,10 @@ class ParquetTable:
             for place, each in enumerate(columns)
         }
         for name, columns in self.lists.items():
+            if name in kinds:
+                raise TableFileError(
+                    f"{path} has lists of numbers in {name!r}, where the model expects one value per row."
+                )
             n_known = sum(each in kinds for each in columns)
             if 0 < n_known < len(columns):
                 raise TableFileError(

@@ -160,7 +160,8 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_series,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        votes = self.predict_proba(X)  # which says that the model is not fitted
+        return self.classes_[votes.argmax(axis=1)]
 
 
 class KNeighborsDTWClassifier(SeriesVoteClassifier):
