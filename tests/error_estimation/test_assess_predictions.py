@@ -211,7 +211,7 @@ def test_a_confidence_that_is_the_same_everywhere_is_worth_nothing():
     X, y, predictions, _, _ = rows_and_predictions()
     stated = np.full(len(y), 0.95)
     model = assess_predictions(X, y, predictions, stated, random_state=0)
-    assert "how sure the model was" in model.estimator.describe()
+    assert "confidence in the class" in model.estimator.describe()
     alone = assess_predictions(X, y, predictions, random_state=0)
     wrong = predictions != y
     areas = [roc_auc_score(wrong, each.held_out_.error) for each in (model, alone)]
