@@ -438,14 +438,15 @@ def _check_settings(model: Any, *, limit: bool) -> None:
     Settings are attributes of objects and, within settings, keys of dicts, which a search would set. In attributes
     that `fit` made, keys are words and columns.
     """
-    seen: set[tuple[int, str, bool]] = set()
+    # With the values, so that no other one gets the id of a value that is gone.
+    seen: dict[tuple[int, str, bool], Any] = {}
     waiting: list[tuple[Any, str, bool]] = [(model, "", False)]
     while waiting:
         value, name, sets = waiting.pop()
         if _opens_files(name, value):
             raise Refusal(f"is not loaded: its setting {name!r} would have it open other files")
         if (place := (id(value), name, sets)) not in seen:
-            seen.add(place)
+            seen[place] = value
             parts = _parts(value, name, sets, limit)
             waiting += [
                 part for part in parts if _is_guarded(part[1]) or type(part[0]) not in PLAIN
