@@ -67,7 +67,7 @@ boosters: .venv-boosters/done  ## LightGBM, XGBoost and CatBoost, in an environm
 spark: .venv-spark/done  ## Spark with two local workers, in an environment of its own; needs Java 17 or newer
 	OMP_NUM_THREADS=1 .venv-spark/bin/python -m pytest tests/spark
 
-matrix:  ## a part of the suite with the lowest and the newest versions, and with other Pythons; an hour
+matrix: .venv/dev  ## a part of the suite with other versions and Pythons; all of it as on other processors; two hours
 	.ci/matrix
 
 check: .venv/dev  ## style, types, layers, public names; prints how large the library is, and the limits
@@ -75,7 +75,7 @@ check: .venv/dev  ## style, types, layers, public names; prints how large the li
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --quiet --capture=no tests/test_architecture.py
+	$(BIN)/python -m pytest --quiet --capture=no tests/test_architecture.py tests/test_walk.py
 
 format: .venv/dev
 	$(BIN)/ruff check --fix
@@ -90,8 +90,8 @@ docs-quick: .venv/dev  ## the same without running the examples: do all pages an
 pictures: .venv/dev  ## draw the pictures of the guide again, from the code on its pages
 	$(BIN)/python docs/pictures.py
 
-bench: .venv/dev  ## ratios against the alternatives, in one run
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+bench: .venv/dev  ## ratios against the alternatives, a line a script; what they print is in build/bench
+	$(BIN)/python -m benchmarks
 
 build: .venv/release  ## a wheel and an sdist, in dist
 	rm -rf dist

@@ -18,7 +18,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from bench_regressor import draw_categories, draw_numbers
-from error_cost import seconds
 from surefoot import (
     IndividualErrorClassifier,
     IndividualErrorRegressor,
@@ -26,7 +25,7 @@ from surefoot import (
     load,
     save,
 )
-from timing import report
+from timing import report, seconds
 
 N_TEXTS, N_WORDS, WORDS_A_TEXT, N_TOPICS, N_ROWS = 20_000, 50_000, 60, 4, 6_000
 MOST_MEGABYTES = 30

@@ -14,6 +14,13 @@ def alternate(functions, repeats=5):
     return best
 
 
+def seconds(function):
+    """Processor time of a call."""
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
 def report(what, ratio, kind, asked):
     """Print a ratio beside what was asked of it."""
     held = ratio >= asked if kind == "at least" else ratio <= asked

@@ -1,21 +1,16 @@
 """A server that is killed again and again loses nothing that it has acknowledged."""
 
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "labeling_kills.py"
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="a process cannot be killed as on Linux")
 @pytest.mark.slow
-def test_kills_among_the_answers_of_four_people_lose_nothing(tmp_path, monkeypatch):
+def test_kills_among_the_answers_of_four_people_lose_nothing(tmp_path):
     pytest.importorskip("httpx", reason="httpx is not installed")
     pytest.importorskip("fastapi", reason="the extra 'label' is not installed")
-    monkeypatch.syspath_prepend(SCRIPT.parent)
-    import labeling_kills  # noqa: PLC0415 - a script beside the tests
+    import labeling_kills  # noqa: PLC0415 - it needs both
 
     figures = labeling_kills.measure(300, 3, tmp_path)
     assert figures["answers acknowledged"] == 300
@@ -27,4 +22,3 @@ def test_kills_among_the_answers_of_four_people_lose_nothing(tmp_path, monkeypat
     assert len(faults) == 7
     assert {name: figures[name] for name in faults} == dict.fromkeys(faults, 0)
     assert "Traceback" not in (tmp_path / "stderr.txt").read_text()
-    sys.modules.pop("labeling_kills")

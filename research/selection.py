@@ -1,7 +1,7 @@
 """Choosing a model for each row, or weighing the votes of all, against the model that is best on average.
 
 Twelve tables with classes and six with numbers to predict, half of the rows to learn from and half to test on, at most
-1500 in each, two seeds. Run `SUREFOOT_DATA=... python benchmarks/bench_selection.py`; DESlib is compared if installed.
+1500 in each, two seeds. Run `SUREFOOT_DATA=... python research/selection.py`; DESlib is compared if installed.
 `--seeds 1 --rows 500` for a quick look.
 """
 

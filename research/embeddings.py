@@ -1,6 +1,6 @@
 """Predictions beside embeddings of 768 numbers: time and memory at 100,000 rows; cost of a sample of reference rows.
 
-Run as `python benchmarks/embeddings.py time` (`texts` for 20,000 texts) and `python benchmarks/embeddings.py sample`.
+Run as `python research/embeddings.py time` (`texts` for 20,000 texts) and `python research/embeddings.py sample`.
 Embeddings are generated: topics are points of 12 dimensions, rows lie around them, and a random matrix turns rows into
 768 numbers, to which noise is added. Each topic has one of ten classes, and a rate at which a labeller that lives
 elsewhere names another class. The more topics there are, the more of them overlap, and the fewer rows of each are among

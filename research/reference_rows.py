@@ -4,7 +4,7 @@ Six large tables, up to 40,000 rows to learn from and 10,000 to test on. Each fi
 error divided by that of the exact search over all training rows: 1.01 is 1 % worse. Classes with fewer than 20 rows
 are left out. Needs `pmlb` and `tabular` in $SUREFOOT_DATA, and pandas:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/reference_rows.py --models logistic knn
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/reference_rows.py --models logistic knn
 """
 
 import argparse
@@ -18,10 +18,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.timing import report
 from reproduction.data import fetch_table
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.metrics import augrc_loss
-from timing import report
 
 TABLES = ["magic_gamma", "krkopt", "shuttle", "connect_4", "fars", "sleep"]
 SIZES = [1_000, 2_500, 5_000, 10_000, 20_000]

@@ -8,7 +8,7 @@ audit; 200 audits each by the estimated error, and 200 by one estimate for all r
 
 Needs the tables in $SUREFOOT_DATA. What is in the folder already is not computed again:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/audit.py --out results
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/audit.py --out results
 """
 
 import argparse

@@ -11,7 +11,7 @@ What was measured is kept in `--out`, and not measured again. Needs the tables i
 the group `intervals` in an environment of its own; CLEAR, which asks for old versions of others, is installed alone:
 
     pip install --group intervals && pip install --no-deps clear-uq pygam progressbar2 python-utils
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/intervals.py --out results --cases FOLDER
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/intervals.py --out results --cases FOLDER
 """
 
 import argparse
@@ -32,6 +32,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import KFold, train_test_split
 
+from benchmarks.timing import report
 from error_detection import encoded, geometric_mean, halves, told_spread
 from reproduction.data import TABLES, list_tables
 from reproduction.error_size_prior import (
@@ -48,7 +49,6 @@ from reproduction.error_size_prior import (
 from reproduction.prior_cases import case_tables, plan, read_case
 from surefoot.error_estimation import IndividualErrorRegressor, _error_size
 from surefoot.metrics import interval_coverage_score, interval_width, winkler_loss
-from timing import report
 
 CONFIDENCE = 0.9
 YARDSTICK = "constant width"

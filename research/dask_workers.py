@@ -1,10 +1,10 @@
 """Two workers of Dask against one, on a job of a minute, and the bytes that move over the network.
 
-    python benchmarks/dask_workers.py                  # 400,000 rows, in turns, twice
-    python benchmarks/dask_workers.py --bytes          # what moves, for the rows of a frame and of a file
+    python research/dask_workers.py                  # 400,000 rows, in turns, twice
+    python research/dask_workers.py --bytes          # what moves, for the rows of a frame and of a file
 
 Workers and scheduler are processes of this machine. With --bytes, run it where nothing else uses the loopback
-interface: `unshare --net sh -c "ip link set lo up; python benchmarks/dask_workers.py --bytes"`.
+interface: `unshare --net sh -c "ip link set lo up; python research/dask_workers.py --bytes"`.
 """
 
 import argparse
@@ -21,9 +21,9 @@ import pandas as pd
 from distributed import Client, LocalCluster
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from benchmarks.timing import report
 from surefoot import IndividualErrorClassifier
 from surefoot.scoring import score_dask, score_table
-from timing import report
 
 N_COLUMNS = 20
 ROWS_PER_PART = 20_000

@@ -1,6 +1,6 @@
 """Are promises about single classes, and about costs, kept? Simulated against the generators' true risks.
 
-Run `python benchmarks/class_promises.py`; `--draws 100` for a quick look.
+Run `python research/class_promises.py`; `--draws 100` for a quick look.
 """
 
 import argparse

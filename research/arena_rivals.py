@@ -5,7 +5,7 @@ table, number of training rows and seed, and kept in `rivals/NAME/TABLE-ROWS-SEE
 `boosters`, and for TabPFN the group `tabpfn` and the folder `models_diff` of the source package tabpfn 0.1, which has
 the weights, in FOLDER/tabpfn:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/arena_rivals.py FOLDER --half chosen --rivals "four models"
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/arena_rivals.py FOLDER --half chosen --rivals "four models"
 """
 
 import argparse

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from skops import io as skops
 from threadpoolctl import threadpool_limits
 
-from timing import report
+from benchmarks.timing import report
 
 N_COLUMNS, N_FITTED, ROWS_PER_FILE = 20, 2_000, 1_000_000
 GIB = 2**30

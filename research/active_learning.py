@@ -12,9 +12,9 @@ from skactiveml.classifier import SklearnClassifier
 from skactiveml.pool import UncertaintySampling
 from sklearn.base import clone
 
+from benchmarks.timing import report
 from reproduction.queries_and_the_oracle import forest, load_tables
 from surefoot.active_learning import simulate
-from timing import report
 
 METHODS = ("least_confident", "margin_sampling", "entropy")
 OURS = ("random", "confidence", "margin")

@@ -4,7 +4,7 @@ Clean tables are drawn in twenty kinds (classes and numbers, correlated columns,
 categories, gaps, 200 to 20,000 rows), each several times; then each defect is put into them. Every check of
 `surefoot.checks`, and `find_label_errors`, sees every table:
 
-    OMP_NUM_THREADS=1 python benchmarks/bench_checks.py --draws 5
+    OMP_NUM_THREADS=1 python research/checks.py --draws 5
 """
 
 import argparse

@@ -5,7 +5,7 @@ out at random and with entities held out together, as a user would with `--group
 effect. Then `check_table` is asked, and is right if it names the planted column first, or no column at all where there
 is no entity:
 
-    OMP_NUM_THREADS=1 python benchmarks/planted_checks.py --draws 5
+    OMP_NUM_THREADS=1 python research/planted_checks.py --draws 5
 """
 
 import argparse

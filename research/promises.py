@@ -1,6 +1,6 @@
 """Is the promise of `AbstainingClassifier(max_risk=...)` kept? Simulated against the generators' true risk.
 
-Run `python benchmarks/bench_abstention.py`; `--draws 100` for a quick look.
+Run `python research/promises.py`; `--draws 100` for a quick look.
 """
 
 import argparse

@@ -5,7 +5,7 @@ learned, and the test rows. Errors are estimated with the model at hand, from it
 from the predicted classes alone. The families are those of the arena's first half; the priors are learned without the
 family of the table. Resumable: figures of a case are kept in FOLDER.
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/given_predictions.py --priors FOLDER --out FOLDER
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/given_predictions.py --priors FOLDER --out FOLDER
 """
 
 import argparse

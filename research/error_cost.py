@@ -3,7 +3,7 @@
 Apart from the model's calls on samples, which are timed where they happen. Processor seconds of one process, turn by
 turn, the least of several rounds; half of each table, at most 1500 rows, as in error_detection.py:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/error_cost.py
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/error_cost.py
 """
 
 import argparse
@@ -16,21 +16,14 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.timing import report, seconds
 from error_detection import encoded, halves, models
 from reproduction.data import list_tables
 from surefoot._models import Outputs
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.neighborhoods import Neighborhood
-from timing import report
 
 N_NEIGHBORS = 30
-
-
-def seconds(function):
-    """Processor time of a call."""
-    start = time.process_time()
-    function()
-    return time.process_time() - start
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from skops import io as skops
 
+from benchmarks.timing import report
 from scale import N_FITTED, TARGET, make_rows
-from timing import report
 
 PIECE = 100_000
 FIRST, N_DAYS = np.datetime64("2026-01-05"), 364

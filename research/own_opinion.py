@@ -5,7 +5,7 @@ among the opinions of `SecondOpinion`, from the same prior; the ratio of both AU
 randomised trees, 60 rounds of boosted trees at a rate of 0.15, and a line. Resumable; needs the arena's folder with
 its priors (`arena.py --out FOLDER`) and the group `boosters`:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/own_opinion.py FOLDER
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/own_opinion.py FOLDER
 """
 
 import argparse
@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from arena import LARGEST, Priors, arena_cases, n_values
 from arena_rivals import arena_tables, catboost, draws_of
+from benchmarks.timing import report
 from cached_fits import CachedFit
 from reproduction.data import TABLES
 from reproduction.prior_cases import encoded, models, split
@@ -34,7 +35,6 @@ from surefoot.indicators import (
     SecondOpinion,
 )
 from surefoot.metrics import augrc_loss
-from timing import report
 
 KINDS = ("logistic", "boosting", "knn")
 EARLIER = {"n_rounds": 60, "rate": 0.15, "depth": 5, "max_columns": 16}

@@ -8,7 +8,7 @@ that of own confidence: below 1 is better.
 
 A case is written as soon as it is done, and a case in the file is not measured again:
 
-    python benchmarks/series_errors.py --out results
+    python research/series_errors.py --out results
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Are promises kept where rows come in groups? Simulated against the generators' true risk.
 
-Run `python benchmarks/grouped_promises.py`; `--draws 100` for a quick look.
+Run `python research/grouped_promises.py`; `--draws 100` for a quick look.
 """
 
 import argparse

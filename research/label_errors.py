@@ -4,7 +4,7 @@ Twelve tables, at most 1500 rows of each, of whose labels 5 or 10 % are exchange
 models, one after the other. Average precision of the ranking, by cleanlab's three scores (`cleanlab.rank`) and by
 `find_label_errors`. Labels that were wrong before count as right. cleanlab is in none of the environments of surefoot:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/bench_label_errors.py --out results
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/label_errors.py --out results
 """
 
 import argparse

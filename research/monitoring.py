@@ -7,7 +7,7 @@ break the assumption: a class thinned, noise in a column; and moved out of what 
 batch is known. Each model is fitted and its pool judged once, which is kept in files; the batches are measured from
 them. Stopped, it goes on where it was:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/monitoring.py --out results
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/monitoring.py --out results
 
 With `--same` it counts instead how often `compare_rows` takes batches of the same distribution for others: six splits
 of each of twenty tables, five batches each.

@@ -5,7 +5,7 @@ moment, and started again with the same command. Each person answers what they a
 is sent again with the same key until there is one; some that had a reply are sent twice all the same. A fifth person
 takes rows and never answers: these must come back to the others.
 
-python benchmarks/labeling_kills.py [--answers 2000] [--kills 20]
+python tests/labeling/labeling_kills.py [--answers 2000] [--kills 20]
 """
 
 import argparse

@@ -3,7 +3,7 @@
 Half of the columns are numbers, half are texts of a few kinds. 300 rows have labels at the start. One person labels
 with hardly a pause while the model learns again and again in its own process.
 
-python benchmarks/labeling_speed.py [--rows 100000] [--columns 50] [--answers 1000]
+python research/labeling_speed.py [--rows 100000] [--columns 50] [--answers 1000]
 """
 
 import argparse

@@ -4,7 +4,7 @@ Twelve tables, five models, half of the rows to learn from and half to test on, 
 ranking of the test rows is judged by its AUGRC divided by that of the model's own maximum probability on the same
 predictions: below 1 is better. Needs the tables in $SUREFOOT_DATA, pandas and matplotlib:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/error_detection.py --out results
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/error_detection.py --out results
 """
 
 import argparse
@@ -30,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
+from benchmarks.timing import report
 from reproduction.data import fetch_table, list_tables
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import (
@@ -41,7 +42,6 @@ from surefoot.indicators import (
     TrustScore,
 )
 from surefoot.metrics import augrc_loss, smooth_calibration_error
-from timing import report
 
 MOST_ROWS = 1500
 FEW_ERRORS = 20

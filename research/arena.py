@@ -11,7 +11,7 @@ Resumable: what is on disk is not computed again. Needs the tables in $SUREFOOT_
 `boosters`. The priors are learned on the cases of `prior-cases` in the folder `--cases`, or without it on the arena's
 own cases of the five models with up to 1,500 rows:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/arena.py --cases FOLDER --out FOLDER
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/arena.py --cases FOLDER --out FOLDER
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Labels of a language model and 500 human labels: whether the promise is kept, and how well mistakes are ranked.
 
-Run as `python benchmarks/labels_only.py`; it needs Reuters-21578 in $SUREFOOT_DATA. A naive Bayes classifier that
+Run as `python research/labels_only.py`; it needs Reuters-21578 in $SUREFOOT_DATA. A naive Bayes classifier that
 learned from 60 stories stands for the language model: it says a topic and no probability. Stories of one of the ten
 largest topics are reduced to 100 numbers (TF-IDF, singular value decomposition). Thirty times, 500 stories
 drawn at random have a human label. All other stories measure the risk of the accepted labels, and AUGRC. The rival is a

@@ -1,6 +1,6 @@
 """Compare the search with brute force on every UCR set on disk, at four windows.
 
-    SUREFOOT_DATA=... python benchmarks/check_dtw_exact.py
+    SUREFOOT_DATA=... python research/check_dtw_exact.py
 
 Up to 500 series of each set, drawn at random, are searched for the nine nearest of a few of them,
 and every distance is computed in full by a recurrence of its own.

@@ -5,7 +5,7 @@ and pools of models, two seeds. A case is worse if the mean difference of the lo
 its standard errors; with no true difference one case in 44 would be. Results are appended to a CSV file case by case,
 and a later run goes on where this one stopped:
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/never_worse.py --out results
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/never_worse.py --out results
 """
 
 import argparse

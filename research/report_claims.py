@@ -5,8 +5,8 @@
 stop of the labelling page; the other sections are promises on generated tables, one for each way to go wrong
 (`--draws 20` for a quick look):
 
-    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/report_claims.py gains
-    OMP_NUM_THREADS=1 python benchmarks/report_claims.py copies
+    SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/report_claims.py gains
+    OMP_NUM_THREADS=1 python research/report_claims.py copies
 """
 
 import argparse
