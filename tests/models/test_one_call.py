@@ -50,7 +50,9 @@ def test_outputs_are_those_of_the_model_to_the_bit(case):
     if hasattr(model, "predict_proba"):
         np.testing.assert_array_equal(judgement.probabilities, model.predict_proba(X))
     alone = np.concatenate([error_estimator.judge(X[i : i + 1]).error for i in range(N_NEW)])
-    np.testing.assert_allclose(alone, judgement.error, rtol=1e-12)
+    # Products of single precision differ in their last bits between one row and forty, on some processors.
+    rounding = 1e-5 if X.to_numpy().dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(alone, judgement.error, rtol=rounding)
 
 
 def counting(method, calls):
