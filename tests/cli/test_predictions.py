@@ -249,10 +249,13 @@ def test_bad_tables_get_one_sentence_and_nothing_is_written(what, run, write, tm
             "cannot be both --target and a column of predictions",
         ),
         (
-            ("--target", "amount", "--prediction", "said"),
+            ("--target", "amount", "--prediction", "said", "--task", "regression"),
             "Column 'said' holds values that are no numbers",
         ),
-        (("--target", "amount", "--prediction", "flat"), "Every prediction is 1.0"),
+        (
+            ("--target", "amount", "--prediction", "flat", "--task", "regression"),
+            "Every prediction is 1.0",
+        ),
     ],
 )
 def test_bad_options_get_one_sentence(options, sentence, run, write, tmp_path):

@@ -193,7 +193,7 @@ def test_a_column_that_a_fitted_model_knows_may_be_constant_or_empty(run, write,
     [
         ("tabular/classification/german_credit.csv.gz", "target", "classification", 20),
         pytest.param(
-            "uci/winequality-red.csv", "quality", "regression", 11, marks=pytest.mark.slow
+            "uci/winequality-red.csv", "quality", "classification", 11, marks=pytest.mark.slow
         ),
     ],
     ids=["german_credit", "wine"],

@@ -25,6 +25,7 @@ from surefoot._tables import (
     take_columns,
     with_columns,
 )
+from surefoot._task import kind_of_target, known_numbers
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import listed, number, plural
 
@@ -42,9 +43,6 @@ EQUAL = 1e-6
 
 # Smallest probability whose log-odds are taken, and the smallest lead of a predicted class.
 LEAST_PROBABILITY, LEAST_LEAD = 1e-6, 1e-9
-
-# Up to so many different whole numbers are classes.
-MOST_CODES = 20
 
 
 class GivenOutputs(BaseEstimator):
@@ -465,9 +463,10 @@ def _classes_of(
     known = [value for value in predictions.tolist() if value is not None]
     if not known:
         raise ValueError("No row has a prediction.")
-    if task == "regression" or (
-        task == "auto" and classes is None and not has_values and _are_amounts(y, known)
-    ):
+    are_classes = classes is not None or has_values
+    if task == "auto" and not are_classes:
+        _check_no_probabilities(y, known)
+    if kind_of_target(y, own, task, are_classes=are_classes) == "regression":
         return None
     truth = np.unique(y if classes is None else np.asarray(classes))
     codes, unknown = class_codes(own, truth)
@@ -492,17 +491,16 @@ def _classes_of(
     )
 
 
-def _are_amounts(y: NDArray[Any], predictions: list[Any]) -> bool:
-    """Whether truth and predictions are numbers, and not codes of classes."""
-    if y.dtype.kind not in "iuf" or any(isinstance(value, (str, bool)) for value in predictions):
-        return False
-    numbers = np.array(predictions, dtype=np.float64)
-    if len(np.unique(y)) == 2 and np.any(numbers % 1) and numbers.min() >= 0 and numbers.max() <= 1:
+def _check_no_probabilities(y: NDArray[Any], predictions: list[Any]) -> None:
+    """Raise a ValueError for fractions from 0 to 1 that are given as predictions of two values."""
+    numbers = known_numbers(np.array(predictions, dtype=object))
+    if numbers is None or len(np.unique(y)) != 2 or not (numbers % 1).any():
+        return
+    if numbers.min() >= 0 and numbers.max() <= 1:
         raise ValueError(
             "predictions are fractions between 0 and 1, and the truth has two values: pass the predicted classes, and "
             "these numbers as probabilities."
         )
-    return bool(np.any(y % 1) or np.any(numbers % 1) or len(np.unique(y)) > MOST_CODES)
 
 
 def _in_order(

@@ -368,10 +368,8 @@ Task = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="classification, regression, or auto. With auto, texts, true/false values and up to 5 different numbers "
-        "are classes. For 6 to 100 different whole numbers, a small classifier and a small regressor are compared. "
-        "Where neither is better, up to 20 values are a number if their histogram looks smooth (for example grades), "
-        "otherwise a class. All other numbers are for regression.",
+        help="classification, regression, or auto. With auto, strings, true/false values and up to 10 different whole "
+        "numbers are classes; fractions and more than 100 different numbers are for regression; else you are asked.",
     ),
 ]
 Groups = Annotated[

@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
-from scipy.stats import chisquare
 
 from surefoot._models import class_text
 from surefoot._splits import splits_in_time, too_rare
@@ -27,8 +26,9 @@ from surefoot._tables import (
     table_name,
     without_infinities,
 )
-from surefoot._typing import Floats, Ints, Split
-from surefoot._words import listed, number, percent, plural
+from surefoot._task import UnclearTaskError, kind_of_target
+from surefoot._typing import Floats, Split
+from surefoot._words import listed, plural
 from surefoot.cli._console import Mistake, remark, unknown_column
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
@@ -47,20 +47,11 @@ N_FOLDS = 5
 # Floats hold all whole numbers up to this one.
 LARGEST_CODE = 2**53
 
+# Fewest different values of a column that grows or falls with the rows: fewer may do so by chance.
+LEAST_MOVING = 5
+
 # Models take numbers of 32 bits.
 SMALLEST, LARGEST = 1e-38, 1e38
-
-# Up to 5 different numbers are always classes; more than 20 are class codes only if a classifier is better.
-FEW_VALUES, MANY_VALUES = 5, 20
-
-# Trial of a classifier and a regressor: most different values, least rows of each on average, most rows in all, folds,
-# trees, most columns to choose a split from, and standard errors by which one must be better.
-MOST_CODES, LEAST_EACH, MOST_TRIED, TRIAL_FOLDS = 100, 10, 3000, 3
-N_TREES, MOST_FEATURES, CLEAR = 20, 20, 3
-
-# Random orders that the order of the values is compared with.
-N_ORDERS = 5000
-
 
 # Agreement with the target, beyond that of a constant, from which a column is no ordinary input; names of predictions.
 TOO_MUCH = 0.75
@@ -141,11 +132,9 @@ def take_apart(
             )
         group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
         X = table.drop(columns=list({target, groups, time, *drop, *outputs} - {None}))
-        if outputs:
-            chosen = task_of_predictions(values, table[outputs[0]]) if task == "auto" else task
-            y = learnable_targets(values, target, chosen, group_codes)
-        else:
-            chosen, y = choose_targets(values, target, task, group_codes, X[known])
+        predictions = table.loc[known, outputs[0]] if outputs else None
+        chosen = task_of_target(values, predictions, task, target)
+        y = learnable_targets(values, target, chosen, group_codes)
     finally:
         for sentence in remarks:
             remark(sentence)
@@ -197,13 +186,23 @@ def check_roles(
         )
 
 
-def task_of_predictions(target: Any, predictions: Any) -> str:
-    """Task of given predictions: regression for many numbers, and for three or more that are predicted by fractions."""
-    if target.dtype.kind not in "iuf":
-        return "classification"
-    are_fractions = predictions.dtype.kind == "f" and not are_whole(predictions.dropna().to_numpy())
-    are_many = target.nunique() > (2 if are_fractions else MANY_VALUES)
-    return "regression" if are_many else "classification"
+def task_of_target(values: Any, predictions: Any, task: str, target: str) -> str:
+    """Task of the target, as `kind_of_target` decides it; prints what was assumed, and asks where it is unclear."""
+    try:
+        chosen = kind_of_target(values, predictions, task)
+    except UnclearTaskError as error:
+        raise Mistake(
+            f"Column {target!r} holds {error.n_values} different whole numbers, which may be numbers or classes: pass "
+            "--task regression or --task classification."
+        ) from error
+    if task == "auto" and chosen == "regression":
+        remark(
+            f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
+        )
+    elif task == "auto" and (predictions is None or values.dtype.kind in "iuf"):
+        how = " If it is a number, pass --task regression." * (values.dtype.kind in "iuf")
+        remark(f"Predicting {target!r} as a class.{how}")
+    return chosen
 
 
 def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:
@@ -327,132 +326,9 @@ def check_target_kind(column: Any, name: str) -> None:
     raise Mistake(f"Column {name!r} holds values of type {kind}: a target holds numbers or texts.")
 
 
-def choose_targets(
-    values: Any, target: str, task: str, groups: NDArray[Any] | None, X: Any
-) -> tuple[str, NDArray[Any]]:
-    """Task and targets for it; with "auto" the other task if the first one refuses the values. Prints the choice."""
-    chosen, why = choose_task(values, task, X)
-    if task != "auto":
-        return chosen, learnable_targets(values, target, chosen, groups)
-    other = "classification" if chosen == "regression" else "regression"
-    try:
-        y = learnable_targets(values, target, chosen, groups)
-    except Mistake as refused:
-        if other == "regression" and (values.dtype.kind not in "iuf" or values.nunique() < 3):
-            raise  # strings, or two values only, are no amounts
-        try:
-            y = learnable_targets(values, target, other, groups)
-        except Mistake:
-            raise refused from None
-        kinds = ("class", "number") if other == "classification" else ("number", "class")
-        remark(
-            f"Predicting {target!r} as a {kinds[0]}, not as a {kinds[1]}: --task {chosen} shows why."
-        )
-        return other, y
-    if chosen == "regression":
-        remark(
-            f"Predicting {target!r} as a number{why}. If its values are classes, pass --task classification."
-        )
-    else:
-        how = " If it is a number, pass --task regression." * (values.dtype.kind in "iuf")
-        remark(f"Predicting {target!r} as a class{why}.{how}")
-    return chosen, y
-
-
-def choose_task(target: Any, task: str, X: Any) -> tuple[str, str]:
-    """Task that the user chose, or with "auto" the one that the target suggests; and the reason, if it was tried.
-
-    Strings and booleans are classes, and so are up to five different numbers. Up to 100 whole numbers are predicted by
-    a small classifier and by a small regressor, and the better one decides. If none is clearly better, up to 20 of them
-    are for regression if neighbouring values are about equally frequent, as with school marks, and not all values are;
-    otherwise they are class codes. All other numbers are for regression.
-    """
-    if task != "auto":
-        return task, ""
-    if target.dtype.kind not in "iuf" or target.nunique() <= FEW_VALUES:
-        return "classification", ""
-    values, counts = np.unique(target.to_numpy(), return_counts=True)
-    if are_whole(values) and len(values) <= min(MOST_CODES, len(target) / LEAST_EACH):
-        better = compare_tasks(X, target.to_numpy(dtype=np.float64))
-        if better is not None:
-            return better
-    are_codes = are_whole(values) and len(values) <= MANY_VALUES and not are_in_order(counts)
-    return "classification" if are_codes else "regression", ""
-
-
-def compare_tasks(X: Any, y: Floats) -> tuple[str, str] | None:
-    """Task at which a small model predicts held-out whole numbers better, and the numbers; None if neither is clear.
-
-    A classifier must be right more often than a regressor that is rounded to the nearest value, and be off by no more
-    on average. A regressor must be off by less than a classifier, and less than the median is.
-    """
-    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-    from sklearn.model_selection import KFold, cross_val_predict
-
-    places = np.random.default_rng(0).permutation(len(y))[:MOST_TRIED]
-    y, values = y[places], np.unique(y[places])
-    ranks = [
-        column.rank(method="dense", na_option="top")
-        if column.dtype.kind in "biufM"
-        else column.astype(str).factorize()[0]
-        for column in (X[name].iloc[places] for name in X.columns)
-    ]
-    table = np.column_stack([np.zeros(len(y)), *ranks])
-    n_features = min(table.shape[1], MOST_FEATURES)
-    raw = [
-        cross_val_predict(
-            kind(N_TREES, max_features=n_features, random_state=0), table, y, cv=KFold(TRIAL_FOLDS)
-        )
-        for kind in (ExtraTreesClassifier, ExtraTreesRegressor)
-    ]
-    predicted = values[np.abs(np.subtract.outer(raw, values)).argmin(axis=2)]
-    hits, errors = (predicted == y).astype(np.float64), np.abs(predicted - y)
-    if is_clearly_positive(hits[0] - hits[1]) and errors[0].mean() <= errors[1].mean():
-        right = [percent(float(each.mean())) for each in hits]
-        return "classification", (
-            f": a small classifier is right on {right[0]} of held-out rows, and a small regressor, rounded, on "
-            f"{right[1]}"
-        )
-    if all(is_clearly_positive(each - errors[1]) for each in (errors[0], abs(y - np.median(y)))):
-        off = [number(float(each.mean())) for each in errors]
-        return (
-            "regression",
-            f": a small regressor is off by {off[1]} on average, a small classifier by {off[0]}",
-        )
-    return None
-
-
-def is_clearly_positive(gaps: Floats) -> bool:
-    """Whether the mean of differences is above 0 by three standard errors."""
-    return bool(gaps.mean() > CLEAR * gaps.std() / np.sqrt(len(gaps)))
-
-
 def are_whole(values: NDArray[Any]) -> bool:
     """True if all values are whole numbers."""
     return bool(np.isfinite(values).all() and np.all(values % 1 == 0))
-
-
-def are_in_order(counts: Ints) -> bool:
-    """True if the frequencies of values, by ascending value, are uneven and follow the order of the values."""
-    is_uneven = chisquare(counts).statistic > 4 * (len(counts) - 1)  # 4 times the mean by chance
-    has_extremes = is_uneven and counts.max() > 2 * counts.min()
-    return bool(has_extremes) and (has_one_peak(counts) or are_smooth(counts))
-
-
-def has_one_peak(counts: Ints) -> bool:
-    """True if counts rise to one peak and fall after it, except for chance."""
-    peak = int(np.argmax(counts))
-    steps = np.diff(counts) * np.where(np.arange(len(counts) - 1) < peak, 1, -1)
-    chance = 2 * np.sqrt(counts[1:] + counts[:-1])  # two standard errors of a difference
-    return bool(np.all(steps > -chance))
-
-
-def are_smooth(counts: Ints) -> bool:
-    """True if neighbouring counts are more alike than in all but 1 % of random orders (a permutation test)."""
-    roots = np.sqrt(counts)  # chance moves the root of any count by about as much
-    orders = np.random.default_rng(0).permuted(np.tile(roots, (N_ORDERS, 1)), axis=1)
-    rougher = np.abs(np.diff(orders, axis=1)).sum(axis=1) > np.abs(np.diff(roots)).sum()
-    return bool(np.mean(rougher) > 0.99)
 
 
 def learnable_targets(
@@ -485,8 +361,7 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) == 1:
         raise Mistake(f"Column {name!r} is {classes[0]} in every row: there is nothing to predict.")
-    are_fractions = numeric and labels.dtype.kind == "U"
-    if len(classes) > len(labels) / 2 or (are_fractions and len(classes) > MANY_VALUES):
+    if len(classes) > len(labels) / 2:
         n_rows = plural(len(labels), "row")
         raise Mistake(
             f"Column {name!r} holds {len(classes):,} different numbers in {n_rows}, too many for classes: pass --task "
@@ -605,11 +480,11 @@ def holds_dates(column: Any) -> bool:
 
 
 def only_grows_or_falls(column: Any) -> bool:
-    """Whether a column of numbers without gaps, of which `FEW_VALUES` or more differ, is in order."""
+    """Whether a column of numbers without gaps, of which `LEAST_MOVING` or more differ, is in order."""
     if column.dtype.kind not in "iuf" or column.isna().any():
         return False
     steps = column.is_monotonic_increasing or column.is_monotonic_decreasing
-    return bool(steps and column.nunique() >= FEW_VALUES)
+    return bool(steps and column.nunique() >= LEAST_MOVING)
 
 
 def answered_lines(path: Path, needed: Sequence[str], writers: str) -> Any:

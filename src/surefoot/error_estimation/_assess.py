@@ -104,7 +104,8 @@ def assess_predictions(
     classes : array-like, default=None
         All classes; None means those of `y` and of the predictions.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether whole numbers are classes; "auto" is classification for up to 20 different ones.
+        Whether whole numbers are classes. With "auto", up to 10 different ones are, more than 100 are numbers, and
+        between these it must be said; fractions are numbers, all else are classes.
     encoder : transformer, default=None
         Makes numbers of the inputs, for the search of neighbours; it is cloned and fitted on X. None encodes
         categories, and imputes and scales numbers.
