@@ -14,9 +14,9 @@ SRC = ROOT / "src"
 
 # The most that there may be of each; docstrings are no statements.
 LIMITS = {
-    "statements in src/surefoot": 18_762,
+    "statements in src/surefoot": 18_912,
     "statements in reproduction": 2_361,
-    "modules in src/surefoot": 162,
+    "modules in src/surefoot": 164,
     "public names": 100,
 }
 
