@@ -17,6 +17,9 @@ KINDS = ("classification", "regression")
 # asked. On 138 public targets this asks 12 times and is wrong for 4 ratings; a single limit of ten is wrong 13 times.
 FEW_VALUES, MANY_VALUES = 10, 100
 
+# Floats hold all whole numbers up to this one.
+LARGEST_CODE = 2**53
+
 
 class UnclearTaskError(ValueError):
     """Error for whole numbers that may be numbers or classes; `n_values` counts the different ones."""
@@ -93,7 +96,7 @@ def kind_of_target(
     truth, said = known_numbers(y), None if predictions is None else known_numbers(predictions)
     if are_classes or truth is None:
         return "classification"
-    if (truth % 1).any() or (said is not None and (said % 1).any()):
+    if not all(numbers is None or are_codes(numbers) for numbers in (truth, said)):
         return "regression"
     if predictions is not None and said is None:
         return "classification"
@@ -103,7 +106,12 @@ def kind_of_target(
     return KINDS[n_values > MANY_VALUES]
 
 
+def are_codes(numbers: Floats) -> bool:
+    """Whether all are whole numbers of a size at which floats tell neighbours apart."""
+    return not ((numbers % 1).any() or (np.abs(numbers) >= LARGEST_CODE).any())
+
+
 def known_numbers(column: Any) -> Floats | None:
-    """Numbers of a column without missing ones; None if it holds strings, booleans or categories."""
+    """Finite numbers of a column; None if it holds strings, booleans or categories."""
     values = as_values(column if hasattr(column, "dtype") else np.asarray(column))
-    return values[~np.isnan(values)] if values.dtype.kind == "f" else None
+    return values[np.isfinite(values)] if values.dtype.kind == "f" else None

@@ -26,7 +26,7 @@ from surefoot._tables import (
     table_name,
     without_infinities,
 )
-from surefoot._task import UnclearTaskError, kind_of_target
+from surefoot._task import UnclearTaskError, are_codes, kind_of_target
 from surefoot._typing import Floats, Split
 from surefoot._words import listed, plural
 from surefoot.cli._console import Mistake, remark, unknown_column
@@ -44,8 +44,8 @@ LEAST_ROWS = 20
 # Parts in time that are held out, one after the other; the earliest part is only learned from.
 N_FOLDS = 5
 
-# Floats hold all whole numbers up to this one.
-LARGEST_CODE = 2**53
+# Most different fractions that may be classes, as ratings in halves are.
+MOST_FRACTIONS = 20
 
 # Fewest different values of a column that grows or falls with the rows: fewer may do so by chance.
 LEAST_MOVING = 5
@@ -133,8 +133,9 @@ def take_apart(
         group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
         X = table.drop(columns=list({target, groups, time, *drop, *outputs} - {None}))
         predictions = table.loc[known, outputs[0]] if outputs else None
-        chosen = task_of_target(values, predictions, task, target)
+        chosen, assumed = task_of_target(values, predictions, task, target)
         y = learnable_targets(values, target, chosen, group_codes)
+        remarks = [*assumed, *remarks]
     finally:
         for sentence in remarks:
             remark(sentence)
@@ -186,8 +187,8 @@ def check_roles(
         )
 
 
-def task_of_target(values: Any, predictions: Any, task: str, target: str) -> str:
-    """Task of the target, as `kind_of_target` decides it; prints what was assumed, and asks where it is unclear."""
+def task_of_target(values: Any, predictions: Any, task: str, target: str) -> tuple[str, list[str]]:
+    """Task of the target, as `kind_of_target` decides it, and what was assumed; asks the user where it is unclear."""
     try:
         chosen = kind_of_target(values, predictions, task)
     except UnclearTaskError as error:
@@ -195,14 +196,14 @@ def task_of_target(values: Any, predictions: Any, task: str, target: str) -> str
             f"Column {target!r} holds {error.n_values} different whole numbers, which may be numbers or classes: pass "
             "--task regression or --task classification."
         ) from error
-    if task == "auto" and chosen == "regression":
-        remark(
-            f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
-        )
-    elif task == "auto" and (predictions is None or values.dtype.kind in "iuf"):
-        how = " If it is a number, pass --task regression." * (values.dtype.kind in "iuf")
-        remark(f"Predicting {target!r} as a class.{how}")
-    return chosen
+    is_number = values.dtype.kind in "iuf"
+    if task != "auto" or (predictions is not None and not is_number):
+        return chosen, []
+    if chosen == "regression":
+        how = " If its values are classes, pass --task classification."
+        return chosen, [f"Predicting {target!r} as a number.{how}"]
+    how = " If it is a number, pass --task regression." * is_number
+    return chosen, [f"Predicting {target!r} as a class.{how}"]
 
 
 def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:
@@ -326,11 +327,6 @@ def check_target_kind(column: Any, name: str) -> None:
     raise Mistake(f"Column {name!r} holds values of type {kind}: a target holds numbers or texts.")
 
 
-def are_whole(values: NDArray[Any]) -> bool:
-    """True if all values are whole numbers."""
-    return bool(np.isfinite(values).all() and np.all(values % 1 == 0))
-
-
 def learnable_targets(
     values: Any, target: str, task: str, groups: NDArray[Any] | None
 ) -> NDArray[Any]:
@@ -356,12 +352,14 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     labels = target.to_numpy() if numeric else target.astype(str).to_numpy().astype(np.str_)
     if labels.dtype.kind == "f":
         # Missing values make whole numbers floats; a class of any other float has its digits for a name.
-        are_codes = are_whole(labels) and np.abs(labels).max() < LARGEST_CODE
-        labels = labels.astype(np.int64) if are_codes else labels.astype(str).astype(np.str_)
+        labels = (
+            labels.astype(np.int64) if are_codes(labels) else labels.astype(str).astype(np.str_)
+        )
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) == 1:
         raise Mistake(f"Column {name!r} is {classes[0]} in every row: there is nothing to predict.")
-    if len(classes) > len(labels) / 2:
+    are_fractions = numeric and labels.dtype.kind == "U"
+    if len(classes) > len(labels) / 2 or (are_fractions and len(classes) > MOST_FRACTIONS):
         n_rows = plural(len(labels), "row")
         raise Mistake(
             f"Column {name!r} holds {len(classes):,} different numbers in {n_rows}, too many for classes: pass --task "
