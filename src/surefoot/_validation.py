@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import as_table, in_form
+from surefoot._tables import as_table, in_form, own_copy
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed
 
@@ -133,10 +133,11 @@ def check_training_rows(
 ) -> tuple[Any, NDArray[Any], Floats | None]:
     """Rows as a table, targets and weights as arrays; the column names are stored on the action, or compared.
 
+    Rows and targets are copies: what is kept of them stays as it is when the caller changes the originals in place.
     Weights that are all equal, or 0, count as 1 and 0: they change nothing.
     """
     validate_data(action, X, y, reset=reset, skip_check_array=True)
-    X, y = as_table(X), column_or_1d(y, warn=True)
+    X, y = own_copy(as_table(X)), np.array(column_or_1d(y, warn=True))
     check_consistent_length(X, y)
     if len(y) == 0:
         raise ValueError("X and y have no rows: a minimum of two is required.")

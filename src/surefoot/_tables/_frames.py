@@ -64,6 +64,18 @@ def as_table(X: Any) -> Any:
     return table
 
 
+def own_copy(X: Any) -> Any:
+    """Copy of a table that stays as it is when the original is changed in place."""
+    if isinstance(X, np.ndarray):
+        return np.array(X)  # in the layout of X, on which the rounding of sums depends
+    if is_pandas(X) or issparse(X):
+        return X.copy()
+    frame = nw.from_native(X, eager_only=True)
+    return frame.select(
+        nw.all()
+    ).to_native()  # a frame around the same columns, which are never changed
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a frame of pandas, polars, Arrow or another library that narwhals knows."""
     if isinstance(X, np.ndarray) or issparse(X):

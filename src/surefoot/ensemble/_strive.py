@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from surefoot._crossfit import HeldOutOutputs, PanelOutput
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
-from surefoot._tables import as_table, take_rows
+from surefoot._tables import as_table, own_copy, take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot._validation import check_class_labels, check_number, check_option, check_rows
 from surefoot.ensemble._combination import Combination, beside, combine, combine_all
@@ -184,7 +184,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         models = self._check_parameters()
         indicators = by_model(self.indicators, list(models), self.random_state)
         validate_data(self, X, y, skip_check_array=True)
-        X, topics = as_table(X), as_topics(y)
+        X, topics = own_copy(as_table(X)), as_topics(y)
         check_consistent_length(X, topics.indicator)
         if sample_weight is not None:
             sample_weight = check_sample_weight(

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 from surefoot._models import check_model, fit_model
 from surefoot._parallel import counted
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import as_table
+from surefoot._tables import as_table, own_copy
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_neighbor_metric, resolve_n_neighbors
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
@@ -210,8 +210,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         check_model(self.estimator)
         self.check_parameters()
         validate_data(self, X, skip_check_array=True)
-        X = as_table(X)
+        X = own_copy(as_table(X))
         if y is not None:
+            y = np.array(y)
             check_consistent_length(X, y)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
