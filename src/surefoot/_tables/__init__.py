@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         value_type,
     )
     from surefoot._tables._frames import (
+        MissingInputs,
         PlainColumn,
         RowError,
         as_floats,
@@ -77,6 +78,7 @@ __all__ = [
     "STDIN",
     "WRITE_TIMES",
     "CsvTable",
+    "MissingInputs",
     "ParquetTable",
     "PlainColumn",
     "RowError",

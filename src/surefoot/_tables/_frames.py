@@ -8,7 +8,7 @@ of the frame's own kind, or an array. A *missing value* is None, NaN, NaT, NA or
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -302,9 +302,65 @@ def as_values(column: Any) -> NDArray[Any]:
 
 def missing_mask(values: Any) -> Mask:
     """Mask of the missing values in an array, list, column or dense table."""
+    if is_pandas(values):
+        return np.asarray(values.isna())
     if all(kind in NUMERIC for kind in kinds_of(values)):
         return np.isnan(as_floats(values))
+    if is_frame(values):
+        return np.column_stack([missing_mask(column) for column in split_columns(values)])
     return _missing(_objects(values))
+
+
+# Share of training rows beyond each limit of `MissingInputs`.
+UNUSUAL_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class MissingInputs:
+    """Which inputs training rows lack: a row that lacks more than 99 % of them do, or others, is unusual.
+
+    It lacks others if one of its missing inputs is missing in fewer training rows than any that 99 % of these lack.
+    Each training row is compared with the other ones, as a new row is with all of them: of rows that are drawn like
+    them, whatever is missing together, each limit marks about 1 % or fewer.
+
+    Attributes
+    ----------
+    counts : ndarray of int of shape (n_columns,)
+        Number of training rows that lack each input.
+    n_rows : int
+        Number of training rows.
+    most : int
+        Number of missing inputs beyond which a row is unusual.
+    rarest : int
+        Number of training rows; a row that lacks an input which fewer of them lack is unusual.
+    """
+
+    counts: Ints
+    n_rows: int
+    most: int
+    rarest: int
+
+    @classmethod
+    def of(cls, table: Any) -> Self:
+        """Limits that the rows of a table set; none for sparse rows, whose empty cells are zeros."""
+        missing = cls._cells(table)
+        counts, n_rows = missing.sum(axis=0), len(missing)
+        rarest = np.where(missing, counts - 1, n_rows).min(axis=1, initial=n_rows)
+        most = np.quantile(missing.sum(axis=1), 1 - UNUSUAL_SHARE, method="higher")
+        least = np.quantile(rarest, UNUSUAL_SHARE, method="lower")
+        return cls(counts, n_rows, int(most), int(least))
+
+    def are_unusual(self, table: Any) -> Mask:
+        """Mask of the rows that lack more inputs, or others, than training rows do."""
+        missing = self._cells(table)
+        rarest = np.where(missing, self.counts, self.n_rows).min(axis=1, initial=self.n_rows)
+        return np.asarray((missing.sum(axis=1) > self.most) | (rarest < self.rarest))
+
+    @staticmethod
+    def _cells(table: Any) -> Mask:
+        if issparse(table):
+            return np.zeros((table.shape[0], 0), dtype=bool)
+        return missing_mask(table).reshape(count_rows(table), -1)
 
 
 def is_missing(value: Any) -> bool:

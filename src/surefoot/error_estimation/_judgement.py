@@ -39,7 +39,8 @@ class Judgement(InWords):
         Estimated error of the prediction, lower is better: the probability that it is wrong, its expected cost,
         or its expected size.
     novel : ndarray of bool of shape (n_rows,)
-        Whether the row is out of distribution: further from training rows than they are from each other.
+        Whether the row is out of distribution: further from training rows than they are from each other, or with
+        missing inputs that training rows have.
     columns : dict of str to ndarray of shape (n_rows, n_columns)
         Input of the error estimator (meta-features), by the name of the indicator.
     stability : dict of str to ndarray of shape (n_rows,)
