@@ -45,7 +45,7 @@ from surefoot._tables import (
 )
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
-from surefoot._words import UNITS
+from surefoot._words import UNITS, plural
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 from surefoot.neighborhoods import Neighborhood
@@ -560,6 +560,14 @@ def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) 
         return (np.asarray(predictions) != truth).astype(np.float64)
 
     own, classes = losses(held_out.prediction), held_out.classes
+    if given_model(model) is not None and not own.any():
+        warnings.warn(
+            f"The predictions equal the target in each of {plural(len(own), 'row')}, and nothing is promised: is their "
+            "column the target, or a copy of it?",
+            UserWarning,
+            stacklevel=3,
+        )
+        return True
     others = [
         losses(each if classes is None else classes[each.argmax(axis=1)]).mean()
         for each in held_out.opinions.values()

@@ -208,8 +208,8 @@ class HeldOut(Judgement):
     costs : ndarray of shape (n_classes, n_classes), or None
         Cost matrix, truth by prediction, that `losses` and `error` are in; None without one.
     seen : bool
-        True if the model was frozen and has learned these rows so well that nearly no error is left: then nothing can
-        be promised.
+        True if the model was frozen and has learned these rows so well that nearly no error is left, or if given
+        predictions equal the target in every row: then nothing can be promised.
     refitted : bool
         True if models of several folds predicted the rows, and not the one that is used.
 
