@@ -47,6 +47,7 @@ def as_table(X: Any) -> Any:
         return X if X.format == "csr" else csr_array(X)
     if is_frame(X):
         return X
+    check_is_array(X, "X")
     try:
         table = np.asanyarray(X)
     except ValueError as error:
@@ -57,11 +58,25 @@ def as_table(X: Any) -> Any:
         raise ValueError(
             f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
         )
+    if table.dtype.kind in "mM":
+        raise ValueError(
+            "X is an array of times, which no model takes: pass numbers, such as days since a date, or a frame."
+        )
     if table.dtype.kind == "c":
         raise ValueError("Complex data not supported: X holds complex numbers.")
     if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
         return np.array(X, dtype=object)  # beside a string, NumPy makes the string "nan" of a NaN
     return table
+
+
+def check_is_array(values: Any, name: str) -> None:
+    """Raise one sentence for a masked array, whose mask would be lost, and for a frame that is not computed yet."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is a masked array, whose mask would be lost: pass an array with NaN where it is masked."
+        )
+    if nw.dependencies.is_polars_lazyframe(values):
+        raise TypeError(f"{name} is a lazy frame: pass {name}.collect().")
 
 
 def own_copy(X: Any) -> Any:
@@ -92,7 +107,7 @@ def count_rows(X: Any) -> int:
     """Number of rows of a table, or of items of a column or list."""
     shape = getattr(X, "shape", None)
     if shape is None:
-        return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
+        return len(X) if hasattr(X, "__len__") else count_rows(as_table(X))
     if len(shape) == 0:
         raise TypeError("X is a single value: it must have one row for each example.")
     return int(shape[0])
