@@ -113,7 +113,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             "VotingTrees",
         ),
         "surefoot._series": ("SeriesBatch",),
-        "surefoot._tables": ("PlainColumn",),
+        "surefoot._tables": ("MissingInputs", "PlainColumn"),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
             *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),

@@ -68,6 +68,18 @@ def test_new_rows_are_scored_with_the_predictions_that_they_have(files, run, tmp
     assert 0.75 < covered.mean() <= 1
 
 
+@pytest.mark.filterwarnings("default:The predictions equal the target")
+def test_a_copy_of_the_target_is_asked_about_and_promises_nothing(run, tmp_path):
+    columns = {"said": TABLE["truth"]}
+    TABLE[["a", "b", "c", "truth"]].assign(**columns).to_csv(tmp_path / "copied.csv", index=False)
+    done = run("report", tmp_path / "copied.csv", *CLASSES, "--json", "--quick")
+    verdict = json.loads(done.out)["verdict"]
+    assert verdict["headline"].endswith("?")
+    assert "Promised" not in " ".join([verdict["headline"], *verdict["sentences"]])
+    done = run("fit", tmp_path / "copied.csv", *CLASSES, "--out", tmp_path / "trust.skops")
+    assert "Nothing can be promised" in done.out + done.err
+
+
 def test_watch_measures_the_error_of_the_predictions(files, run):
     done = run("watch", files / "trust.skops", files / "new.csv", "--json")
     new = TABLE[N_KNOWN:]

@@ -1,5 +1,7 @@
 """Error estimators of predictions that were made elsewhere: as with the model, as far as outputs tell."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
 from surefoot import assess, assess_predictions, load, save
+from surefoot.abstention import Promise
 from surefoot.indicators import Confidence, NeighborDisagreement, SecondOpinion
 from surefoot.monitoring import compare_rows, estimate_performance
 from surefoot.scoring import score_batches
@@ -297,6 +300,25 @@ def test_a_model_that_is_far_better_than_others_is_suspected_to_have_seen_the_ro
     predictions = np.where(rng.random(200) < 0.05, 1 - y, y)
     with pytest.warns(UserWarning, match="Make sure that it has not learned from these rows"):
         assess_predictions(rng.normal(size=(200, 3)), y, predictions, random_state=0)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_copy_of_the_target_is_asked_about_and_promises_nothing(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 0] + rng.normal(size=300)
+    y = (y > 0).astype(int) if task == "classification" else y
+    with pytest.warns(UserWarning, match="is their column the target, or a copy of it"):
+        estimator = assess_predictions(X, y, y.copy(), task=task, random_state=0)
+    promise = Promise.from_held_out(estimator.held_out_)
+    assert estimator.held_out_.seen
+    assert not promise.kept
+    assert not promise.apply(estimator.judge(X[:20] + 0.01, y[:20])).accepted.any()
+    said = y.copy()
+    said[7] = 1 - said[7]  # a single mistake is one that a model makes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not assess_predictions(X, y, said, task=task, random_state=0).held_out_.seen
 
 
 @pytest.mark.parametrize("given", ["classes", "probabilities", "numbers"])

@@ -27,6 +27,7 @@ from surefoot._tables import (
 )
 from surefoot._task import kind_of_target, known_numbers
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_target
 from surefoot._words import listed, number, plural
 
 # What the columns beside the predictions hold: nothing, one probability or one score for each class, one number about
@@ -315,7 +316,8 @@ def given_predictions(
         _check_names(table, [predictions, *columns])
         own = take_column(table, predictions)
     has_values = probabilities is not None and (bool(columns) or not is_named)
-    labels = _classes_of(np.asarray(y), own, classes, task, has_values=has_values)
+    y = check_target(y)
+    labels = _classes_of(y, own, classes, task, has_values=has_values)
     if labels is None and has_values:
         raise ValueError("probabilities are given for predictions that are numbers, not classes.")
     if by_class:

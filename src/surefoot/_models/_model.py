@@ -131,11 +131,17 @@ def predict_labels(model: Any, X: Any) -> NDArray[Any]:
     return as_labels(model.predict(X))
 
 
+SEVERAL_TARGETS = "estimator predicts several targets a row: it must predict one."
+
+
 def as_labels(output: Any) -> NDArray[Any]:
     """Predictions, one a row, from what `predict` of a model returned."""
     predictions = np.asarray(output)
-    is_column = predictions.ndim == 2 and predictions.shape[1] == 1
-    return predictions[:, 0] if is_column else predictions
+    if predictions.ndim < 2:
+        return predictions
+    if predictions.shape[1] > 1:  # such as CatBoost's MultiLogloss
+        raise TypeError(SEVERAL_TARGETS)
+    return predictions[:, 0]
 
 
 def class_votes(model: Any, X: Any) -> Floats:
@@ -445,7 +451,7 @@ def _choose_method(model: Any, response: str) -> str:
             f"estimator={model!r} is no classifier or regressor of scikit-learn's kind."
         )
     if isinstance(model.classes_, list):
-        raise TypeError("estimator predicts several targets a row: it must predict one.")
+        raise TypeError(SEVERAL_TARGETS)
     if len(model.classes_) < 2:
         raise ValueError("estimator was fitted on one class only: there must be two or more.")
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)

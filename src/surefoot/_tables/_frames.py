@@ -8,7 +8,7 @@ of the frame's own kind, or an array. A *missing value* is None, NaN, NaT, NA or
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -47,6 +47,7 @@ def as_table(X: Any) -> Any:
         return X if X.format == "csr" else csr_array(X)
     if is_frame(X):
         return X
+    check_is_array(X, "X")
     try:
         table = np.asanyarray(X)
     except ValueError as error:
@@ -57,11 +58,37 @@ def as_table(X: Any) -> Any:
         raise ValueError(
             f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
         )
+    if table.dtype.kind in "mM":
+        raise ValueError(
+            "X is an array of times, which no model takes: pass numbers, such as days since a date, or a frame."
+        )
     if table.dtype.kind == "c":
         raise ValueError("Complex data not supported: X holds complex numbers.")
     if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
         return np.array(X, dtype=object)  # beside a string, NumPy makes the string "nan" of a NaN
     return table
+
+
+def check_is_array(values: Any, name: str) -> None:
+    """Raise one sentence for a masked array, whose mask would be lost, and for a frame that is not computed yet."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is a masked array, whose mask would be lost: pass an array with NaN where it is masked."
+        )
+    if nw.dependencies.is_polars_lazyframe(values):
+        raise TypeError(f"{name} is a lazy frame: pass {name}.collect().")
+
+
+def own_copy(X: Any) -> Any:
+    """Copy of a table that stays as it is when the original is changed in place."""
+    if isinstance(X, np.ndarray):
+        return np.array(X)  # in the layout of X, on which the rounding of sums depends
+    if is_pandas(X) or issparse(X):
+        return X.copy()
+    frame = nw.from_native(X, eager_only=True)
+    return frame.select(
+        nw.all()
+    ).to_native()  # a frame around the same columns, which are never changed
 
 
 def is_frame(X: Any) -> bool:
@@ -80,7 +107,7 @@ def count_rows(X: Any) -> int:
     """Number of rows of a table, or of items of a column or list."""
     shape = getattr(X, "shape", None)
     if shape is None:
-        return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
+        return len(X) if hasattr(X, "__len__") else count_rows(as_table(X))
     if len(shape) == 0:
         raise TypeError("X is a single value: it must have one row for each example.")
     return int(shape[0])
@@ -290,9 +317,65 @@ def as_values(column: Any) -> NDArray[Any]:
 
 def missing_mask(values: Any) -> Mask:
     """Mask of the missing values in an array, list, column or dense table."""
+    if is_pandas(values):
+        return np.asarray(values.isna())
     if all(kind in NUMERIC for kind in kinds_of(values)):
         return np.isnan(as_floats(values))
+    if is_frame(values):
+        return np.column_stack([missing_mask(column) for column in split_columns(values)])
     return _missing(_objects(values))
+
+
+# Share of training rows beyond each limit of `MissingInputs`.
+UNUSUAL_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class MissingInputs:
+    """Which inputs training rows lack: a row that lacks more than 99 % of them do, or others, is unusual.
+
+    It lacks others if one of its missing inputs is missing in fewer training rows than any that 99 % of these lack.
+    Each training row is compared with the other ones, as a new row is with all of them: of rows that are drawn like
+    them, whatever is missing together, each limit marks about 1 % or fewer.
+
+    Attributes
+    ----------
+    counts : ndarray of int of shape (n_columns,)
+        Number of training rows that lack each input.
+    n_rows : int
+        Number of training rows.
+    most : int
+        Number of missing inputs beyond which a row is unusual.
+    rarest : int
+        Number of training rows; a row that lacks an input which fewer of them lack is unusual.
+    """
+
+    counts: Ints
+    n_rows: int
+    most: int
+    rarest: int
+
+    @classmethod
+    def of(cls, table: Any) -> Self:
+        """Limits that the rows of a table set; none for sparse rows, whose empty cells are zeros."""
+        missing = cls._cells(table)
+        counts, n_rows = missing.sum(axis=0), len(missing)
+        rarest = np.where(missing, counts - 1, n_rows).min(axis=1, initial=n_rows)
+        most = np.quantile(missing.sum(axis=1), 1 - UNUSUAL_SHARE, method="higher")
+        least = np.quantile(rarest, UNUSUAL_SHARE, method="lower")
+        return cls(counts, n_rows, int(most), int(least))
+
+    def are_unusual(self, table: Any) -> Mask:
+        """Mask of the rows that lack more inputs, or others, than training rows do."""
+        missing = self._cells(table)
+        rarest = np.where(missing, self.counts, self.n_rows).min(axis=1, initial=self.n_rows)
+        return np.asarray((missing.sum(axis=1) > self.most) | (rarest < self.rarest))
+
+    @staticmethod
+    def _cells(table: Any) -> Mask:
+        if issparse(table):
+            return np.zeros((table.shape[0], 0), dtype=bool)
+        return missing_mask(table).reshape(count_rows(table), -1)
 
 
 def is_missing(value: Any) -> bool:

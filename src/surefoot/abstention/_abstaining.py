@@ -21,7 +21,7 @@ from surefoot._models import (
     fit_model,
     predict_labels,
 )
-from surefoot._tables import count_rows, take_rows
+from surefoot._tables import MissingInputs, count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     check_class_labels,
@@ -222,12 +222,14 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
         self.n_held_out_ = len(aside)
-        self._near, self._least_near = None, -np.inf
+        self._near: NeighborDistance | None = None
         if len(training):
             near = NeighborDistance(space="scaled", estimator=FrozenEstimator(self.estimator_))
             self._near = near.fit(take_rows(X, training), y[training])
-            self._least_near = np.quantile(self._nearness(take_rows(X, aside)), NOVEL_SHARE)
-            aside = aside[self._nearness(take_rows(X, aside)) >= self._least_near]
+            nearness = self._near.score_samples(take_rows(X, aside))
+            self._least_near = np.quantile(nearness, NOVEL_SHARE)
+            self._missing = MissingInputs.of(take_rows(X, training))
+            aside = aside[~self._are_novel(take_rows(X, aside))]
         rows, labels = take_rows(X, aside), y[aside]
         groups = None if groups is None else take_rows(groups, aside)
         wrong = predict_labels(self.estimator_, rows) != labels
@@ -272,10 +274,10 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         -------
         accepted : ndarray of bool of shape (n_rows,)
             True where the score is at or above `threshold_` and the row is not novel: not further from training rows
-            than 99 % of the rows set aside.
+            than 99 % of the rows set aside, and without missing inputs that training rows have.
         """
         X = check_rows(self, X)
-        return (self._scores(X) >= self.threshold_) & (self._nearness(X) >= self._least_near)
+        return (self._scores(X) >= self.threshold_) & ~self._are_novel(X)
 
     def decide(self, X: Any) -> NDArray[np.object_]:
         """Class of each answered row, and None for the rows that are left out.
@@ -376,9 +378,11 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         model = fit_model(model, X, y, sample_weight)
         return model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y)
 
-    def _nearness(self, X: Any) -> Floats:
-        """Nearness of rows to the training rows, higher is nearer; 0 if there are none."""
-        return np.zeros(count_rows(X)) if self._near is None else self._near.score_samples(X)
+    def _are_novel(self, X: Any) -> Mask:
+        """Mask of the rows that are far from training rows, or lack inputs that these have; none without these."""
+        if self._near is None:
+            return np.zeros(count_rows(X), dtype=bool)
+        return (self._near.score_samples(X) < self._least_near) | self._missing.are_unusual(X)
 
     def _scores(self, X: Any) -> Floats:
         """Score of each prediction, higher is better: the probability of being right, or the indicator's score."""

@@ -485,7 +485,10 @@ NOT_SEPARATED = (
 )
 
 
-HAS_SEEN = "The model has learned from these rows, where it makes nearly no error: nothing can be promised for others."
+HAS_SEEN = (
+    "The model has learned from these rows, where it makes nearly no error, or its predictions are a copy of the "
+    "target: nothing can be promised for others."
+)
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,14 +20,21 @@ from sklearn.utils import (
     check_scalar,
 )
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._crossfit import HeldOutOutputs, PanelOutput
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
-from surefoot._tables import as_table, take_rows
+from surefoot._tables import own_copy, take_rows
 from surefoot._typing import Floats, Ints, Split
-from surefoot._validation import check_class_labels, check_number, check_option, check_rows
+from surefoot._validation import (
+    as_named_table,
+    check_class_labels,
+    check_number,
+    check_option,
+    check_rows,
+    check_target,
+)
 from surefoot.ensemble._combination import Combination, beside, combine, combine_all
 from surefoot.ensemble._topics import TopicCrossFitter, TopicPanel
 from surefoot.indicators import Indicator
@@ -183,8 +190,9 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         """
         models = self._check_parameters()
         indicators = by_model(self.indicators, list(models), self.random_state)
+        X = own_copy(as_named_table(X))
         validate_data(self, X, y, skip_check_array=True)
-        X, topics = as_table(X), as_topics(y)
+        topics = as_topics(y)
         check_consistent_length(X, topics.indicator)
         if sample_weight is not None:
             sample_weight = check_sample_weight(
@@ -460,7 +468,7 @@ class Topics(NamedTuple):
 
 def as_topics(y: Any) -> Topics:
     """Topics from labels, one for each row, or from an indicator matrix, dense or sparse."""
-    y = y if issparse(y) else np.asarray(y)
+    given, y = y, y if issparse(y) else np.asarray(y)
     if y.shape[:1] == (0,):
         raise ValueError("X and y have no rows: a minimum of two is required.")
     if issparse(y) or (y.ndim == 2 and type_of_target(y) == "multilabel-indicator"):
@@ -476,7 +484,7 @@ def as_topics(y: Any) -> Topics:
                 "y has one class only in every column: a classifier needs two or more."
             )
         return Topics(indicator, np.arange(dense.shape[1]), "multilabel", dense.dtype, issparse(y))
-    y = column_or_1d(y, warn=True)
+    y = check_target(given)
     assert_all_finite(y, input_name="y")
     check_class_labels(y)
     classes, codes = np.unique(y, return_inverse=True)

@@ -35,10 +35,17 @@ from surefoot._models import (
     predict_labels,
     series_model,
 )
-from surefoot._tables import PlainColumn, frame_kind, input_form, plain_columns, take_rows
+from surefoot._tables import (
+    MissingInputs,
+    PlainColumn,
+    frame_kind,
+    input_form,
+    plain_columns,
+    take_rows,
+)
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
-from surefoot._words import UNITS
+from surefoot._words import UNITS, plural
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 from surefoot.neighborhoods import Neighborhood
@@ -235,10 +242,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         inputs = inputs_of(self.estimator, X)
+        self._missing = MissingInputs.of(take_rows(inputs, self.reference_rows_))
         self.input_sample_ = sample_inputs(X, inputs, rows, self._index.coordinates, cross.seed)
         kind = frame_kind(X)
         known = {
-            **self._shared_fields(held_out),
+            **self._shared_fields(take_rows(X, rows), held_out),
             "library": kind["library"],
             "index": None if kind["index"] is None else kind["index"][rows],
             "rows": rows,
@@ -330,7 +338,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
         known, fields["error"] = self._at_least_held_out(X, fields["error"])
-        return Judgement(**self._shared_fields(output), **fields, known=known, **kind)
+        return Judgement(**self._shared_fields(X, output), **fields, known=known, **kind)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""
@@ -345,14 +353,19 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         check_outputs(self.estimator, X)
         return X
 
-    def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
-        """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
+    def _shared_fields(self, X: Any, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
+        """Fields of a judgement that need no error estimator: stability, novelty and columns."""
         stability = output.columns[self._stability].T
         return {
             "stability": dict(zip(self.get_stability_names(), stability, strict=True)),
-            "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
+            "novel": self._are_novel(X, output),
             "columns": {name: output.columns[name] for name in self._learned},
         }
+
+    def _are_novel(self, X: Any, output: PanelOutput | HeldOutOutputs) -> Mask:
+        """Mask of the rows that are far from training rows, or lack inputs that these have."""
+        is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
+        return np.asarray(is_far | self._missing.are_unusual(inputs_of(self.estimator, X)))
 
     def _at_least_held_out(self, X: Any, errors: Floats) -> tuple[Mask, Floats]:
         """Whether each row has the inputs of a training row, and errors not below the held-out estimate of that row."""
@@ -393,14 +406,14 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         return predict_labels(self.estimator_, X)
 
     def predict_novelty(self, X: Any) -> Mask:
-        """Whether each row is out of distribution: further from training rows than they are from each other.
+        """Whether each row is out of distribution: far from training rows, or without inputs that these have.
 
         A row is novel if its mean distance to the ten nearest training rows is larger than that of 99 % of
-        the held-out training rows.
+        the held-out training rows, if it has more missing inputs than 99 % of the training rows, or if it lacks an
+        input that training rows nearly always have.
         """
         X = check_rows(self, X)
-        output = self._panel(X, [NOVELTY])
-        return np.asarray(output.columns[NOVELTY][:, 0] > self.novelty_threshold_)
+        return self._are_novel(X, self._panel(X, [NOVELTY]))
 
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
@@ -547,6 +560,14 @@ def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) 
         return (np.asarray(predictions) != truth).astype(np.float64)
 
     own, classes = losses(held_out.prediction), held_out.classes
+    if given_model(model) is not None and not own.any():
+        warnings.warn(
+            f"The predictions equal the target in each of {plural(len(own), 'row')}, and nothing is promised: is their "
+            "column the target, or a copy of it?",
+            UserWarning,
+            stacklevel=3,
+        )
+        return True
     others = [
         losses(each if classes is None else classes[each.argmax(axis=1)]).mean()
         for each in held_out.opinions.values()

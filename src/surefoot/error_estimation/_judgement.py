@@ -39,7 +39,8 @@ class Judgement(InWords):
         Estimated error of the prediction, lower is better: the probability that it is wrong, its expected cost,
         or its expected size.
     novel : ndarray of bool of shape (n_rows,)
-        Whether the row is out of distribution: further from training rows than they are from each other.
+        Whether the row is out of distribution: further from training rows than they are from each other, or with
+        missing inputs that training rows have.
     columns : dict of str to ndarray of shape (n_rows, n_columns)
         Input of the error estimator (meta-features), by the name of the indicator.
     stability : dict of str to ndarray of shape (n_rows,)
@@ -207,8 +208,8 @@ class HeldOut(Judgement):
     costs : ndarray of shape (n_classes, n_classes), or None
         Cost matrix, truth by prediction, that `losses` and `error` are in; None without one.
     seen : bool
-        True if the model was frozen and has learned these rows so well that nearly no error is left: then nothing can
-        be promised.
+        True if the model was frozen and has learned these rows so well that nearly no error is left, or if given
+        predictions equal the target in every row: then nothing can be promised.
     refitted : bool
         True if models of several folds predicted the rows, and not the one that is used.
 

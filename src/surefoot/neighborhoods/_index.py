@@ -28,7 +28,7 @@ from surefoot._models import (
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._tables import as_table, is_frame, take_rows
+from surefoot._tables import as_table, is_frame, own_copy, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     UNBOUNDED,
@@ -127,7 +127,7 @@ class NeighborhoodIndex:
         X = as_table(X)
         self.held_out_scores, self.counted = held_out_scores, counted
         self.transformers, self.predictor = split_model(model)
-        self.labels = None if y is None else np.asarray(y)
+        self.labels = None if y is None else np.array(y)
         self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), n_neighbors, n_jobs
         # Number of rows from which indicators derive their number of neighbours.
         self.n_reference: int = self.n_rows if like is None else like.n_reference
@@ -153,6 +153,7 @@ class NeighborhoodIndex:
         positions: Ints | None,
     ) -> None:
         like = like if like is not None and like.n_neighbors > 0 else None
+        X = own_copy(X) if like is None else X
         if not self.has_model:
             self.scores = self.outputs(X)
         self.input = model_input(

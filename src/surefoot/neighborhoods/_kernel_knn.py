@@ -90,7 +90,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Store the training rows and index them."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, copy=True)
         check_class_labels(y)
         if not callable(self.kernel):
             check_option(self.kernel, "kernel", ["rbf", "cosine"], other="a function of two tables")

@@ -49,7 +49,8 @@ OF_EITHER = {
     "row": "the row's position in the table, counted from 0, or its label if the table's index holds whole numbers",
     "truth": "the true value of the target",
     "prediction": "the prediction of the model, made without having seen the row",
-    "novel": "True if the row is further from the training rows than they are from each other (out-of-distribution)",
+    "novel": "True if the row is further from the training rows than they are from each other (out-of-distribution), "
+    "or lacks inputs that they have",
     "accepted": "True if the row is answered, False if a person should check it. Here the slider "
     "decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such "
     "column",

@@ -110,7 +110,8 @@ def _headline(
     """How good the model is: for its rarest class if one is rare, above 95 % accuracy by its error."""
     unit, mean = held_out.unit, float(held_out.losses.mean())
     if mean == 0:
-        return f"{unit.nothing.format(number(len(held_out.rows)))}."
+        ask = ": has it learned from them, or are its predictions a copy of the target?"
+        return f"{unit.nothing.format(number(len(held_out.rows)))}{ask if held_out.seen else '.'}"
     rarest = classes["rarest"] if classes else None
     always = f"{unit.show(baseline)} if it always predicted {constant}"
     error = "{} of all rows are wrong" if unit.is_share else "an answer costs {} on average"
