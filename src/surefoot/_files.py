@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -12,6 +13,13 @@ class FileError(ValueError):
 def linked_path(path: Path) -> Path:
     """Absolute path of what a path links to; links in a circle stay, and cannot be read or written."""
     return Path(os.path.realpath(path))
+
+
+def is_same_file(path: Path, other: Path) -> bool:
+    """Whether two paths lead to the same file, also through links or by another spelling."""
+    with suppress(OSError, ValueError):  # no file, or no name of one: another message says so
+        return linked_path(path) == linked_path(other) or path.samefile(other)
+    return False
 
 
 def write_whole(path: Path, content: bytes) -> Path:

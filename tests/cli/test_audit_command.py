@@ -221,7 +221,6 @@ def test_bad_options_are_refused(folder, run, asked, verdict, tmp_path):
     new = ("--out", tmp_path / "x.csv")
     assert "Pass --out with a file" in run(*known).sentence
     assert "must end in .csv" in run(*known, "--out", tmp_path / "ask.parquet").sentence
-    assert "already exists, perhaps with answers" in run(*known, "--out", full).sentence
     assert "is for the verdict" in run(*known, *new, "--fail-above", "1").sentence
     assert "leave them out where --answers" in verdict(full, "--labels", "5").sentence
     assert "--confidence 1 is not a probability" in verdict(full, "--confidence", "1").sentence

@@ -80,10 +80,19 @@ def test_a_package_that_is_missing_is_named(tmp_path):
     table.write_text("x,y\n" + "1,a\n2,b\n" * 20)
     settings = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     result = start("report", str(table), "--target", "y", env=settings)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert result.stderr.splitlines()[-1].startswith(
         "The command surefoot needs skrub, which the extra 'cli' has: pip install "
     )
+
+
+def test_mlflow_that_is_missing_is_named(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    monkeypatch.delitem(sys.modules, "surefoot.integrations._mlflow_flavor", raising=False)
+    (tmp_path / "t.csv").write_text("x,y\n" + "1,a\n2,b\n" * 20)
+    model = ("--estimator", f"mlflow:{tmp_path / 'model'}")
+    sentence = run("report", tmp_path / "t.csv", "--target", "y", *model, "--json").sentence
+    assert "needs mlflow, which the extra 'mlflow' has: pip install " in sentence
 
 
 needs_proc = pytest.mark.skipif(

@@ -304,3 +304,38 @@ def test_bad_new_rows_get_one_sentence_and_nothing_is_written(
     assert not out.exists()
     if value != "absent column":
         assert str(row + 2) in told or str(row) in told
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_boolean_predictions_of_a_truth_in_0_and_1(run, tmp_path, kind):
+    table = TABLE[["a", "b", "c"]].assign(
+        truth=(TABLE["truth"] == "yes").astype(int), said=TABLE["said"] == "yes"
+    )
+    booleans, numbers = tmp_path / f"booleans.{kind}", tmp_path / f"numbers.{kind}"
+    for path, rows in ((booleans, table), (numbers, table.astype({"said": int}))):
+        rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
+    assert run("fit", numbers, *CLASSES, "--out", tmp_path / "m.skops").code == 0
+    assert run("score", tmp_path / "m.skops", booleans, "--out", tmp_path / "s.csv").code == 0
+    assert pd.read_csv(tmp_path / "s.csv")["prediction"].tolist() == table["said"].tolist()
+    quick = ("--quick", "--json")
+    reports = [
+        json.loads(run("report", path, *CLASSES, *quick).out) for path in (booleans, numbers)
+    ]
+    assert reports[0]["verdict"] == reports[1]["verdict"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_blank_behind_a_class_is_no_part_of_its_name(run, tmp_path, kind):
+    table = TABLE[["a", "b", "c", "truth", "said"]].copy()
+    table.loc[::7, "truth"] += " "
+    table.loc[::5, "said"] += " "
+    path = tmp_path / f"table.{kind}"
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
+    summary = json.loads(run("report", path, *CLASSES, "--quick", "--json").out)
+    assert [each["label"] for each in summary["data"]["classes"]] == ["no", "yes"]
+    wrong = (TABLE["truth"] != TABLE["said"]).mean()
+    assert summary["numbers"]["error"] == pytest.approx(wrong)
+    assert run("fit", path, *CLASSES, "--out", tmp_path / "m.skops").code == 0
+    assert run("score", tmp_path / "m.skops", path, "--out", tmp_path / "s.csv").code == 0
+    assert pd.read_csv(tmp_path / "s.csv")["prediction"].tolist() == TABLE["said"].tolist()
+    assert run("watch", tmp_path / "m.skops", path, "--target", "truth").code == 0

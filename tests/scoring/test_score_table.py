@@ -155,8 +155,40 @@ def test_one_file_has_the_scores_of_a_folder(classifier, rows, tmp_path, name):
     is_csv = name.endswith("csv")
     scores = pd.read_csv(tmp_path / name, dtype={"code": str}) if is_csv else read(tmp_path / name)
     assert scores["visits"].tolist() == rows["visits"].tolist()
-    expected = read(tmp_path / "out").drop(columns="visits")  # a string in a stream
-    pd.testing.assert_frame_equal(scores.drop(columns="visits"), expected, check_dtype=False)
+    pd.testing.assert_frame_equal(scores, read(tmp_path / "out"), check_dtype=False)
+
+
+KEPT = {
+    "id": ("7", None, pa.int64()),  # a whole number stays one beside missing ones
+    "share": ("0,25", "1", pa.float64()),  # decimal commas
+    "code": ("007", "12", pa.string()),
+    "is_new": ("True", "false", pa.bool_()),
+    "size": ("3", "small", pa.string()),
+}
+
+
+@pytest.mark.parametrize("name", ["out", "out.parquet", "out.csv"])
+def test_kept_columns_of_a_csv_have_the_types_of_all_their_cells(classifier, rows, tmp_path, name):
+    first = {each: cells[0] for each, cells in KEPT.items()}
+    table = rows[:20].assign(**first)
+    table.loc[19, list(KEPT)] = [cells[1] for cells in KEPT.values()]
+    for one in ("age", "spent"):
+        table[one] = table[one].astype(str).str.replace(".", ",")
+    table.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    score_table(classifier, tmp_path / "t.csv", tmp_path / name, keep=[*KEPT], rows_per_part=10)
+    if name == "out.csv":
+        lines = (tmp_path / name).read_text().splitlines()
+        assert lines[1].startswith("0,7,0.25,007,True,3,")
+        assert lines[20].startswith("19,,1.0,12,False,small,")
+        return
+    kept = pq.read_table(tmp_path / name, columns=[*KEPT])
+    assert {field.name: field.type for field in kept.schema} == {
+        each: kind for each, (_, _, kind) in KEPT.items()
+    }
+    assert kept.take([0, 19]).to_pylist() == [
+        {"id": 7, "share": 0.25, "code": "007", "is_new": True, "size": "3"},
+        {"id": None, "share": 1.0, "code": "12", "is_new": False, "size": "small"},
+    ]
 
 
 @pytest.mark.parametrize("name", ["big", "t.csv"])

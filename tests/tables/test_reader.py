@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from surefoot._tables import TableFileError, infer, open_table, read_table
+from surefoot._tables import TableFileError, as_fitted, infer, open_table, read_table
 
 
 @pytest.fixture
@@ -63,6 +63,25 @@ def test_types_are_inferred_from_all_cells(cells, expected):
         np.testing.assert_array_equal(
             inferred.to_numpy(zero_copy_only=False), expected.to_numpy(zero_copy_only=False)
         )
+
+
+def test_blanks_around_cells_of_a_csv_are_no_part_of_them(tmp_path):
+    (tmp_path / "t.csv").write_text('x,y\n1 , yes\n2,yes  \n3,"yes "\n4,NA \n')
+    table = read_table(tmp_path / "t.csv", print)
+    assert table["x"].tolist() == [1, 2, 3, 4]
+    assert table["y"].tolist()[:3] == ["yes"] * 3
+    assert table["y"].isna().tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("i", pa.int64()), ("f", pa.float64())])
+def test_booleans_of_a_csv_are_numbers_where_the_model_has_numbers(tmp_path, kind, expected):
+    (tmp_path / "t.csv").write_text("x,y\nTrue,1\nfalse,2\n,3\n")
+    form = {"library": "pandas", "kinds": {"x": kind}, "categories": {}}
+    with open_table(tmp_path / "t.csv", form) as table:
+        (batch,) = table.batches(["x"])
+    rows, _ = as_fitted(pa.table(batch), ["x"], form)
+    assert pa.Table.from_pandas(rows[:2])["x"].type in (expected, pa.float64())
+    np.testing.assert_array_equal(rows["x"], [1, 0, np.nan])
 
 
 LISTS = {

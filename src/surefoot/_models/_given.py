@@ -382,8 +382,9 @@ def class_codes(values: Any, classes: NDArray[Any]) -> tuple[Floats, Mask]:
 
 
 def class_text(value: Any) -> str:
-    """Name of a class; 1.0, as a whole number is read among missing values, is 1."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """Name of a class without blanks around it; 1.0, as a whole number is read among missing values, is 1."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value).strip()
 
 
 def _few(classes: Any) -> str:

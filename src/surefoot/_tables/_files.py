@@ -411,10 +411,10 @@ def kind_in_words(kind: pa.DataType) -> str:
     return next((words for passes, words in KINDS if passes(value_type(kind))), NESTED)
 
 
-# Types that are tried for each kind, the narrowest first.
-WHOLE = (pa.int64(), pa.float64())
+# Types that are tried for each kind, the narrowest first; numbers may be written as booleans.
+WHOLE = (pa.int64(), pa.float64(), pa.bool_())
 TIMES = (pa.timestamp("us"), pa.timestamp("us", tz="UTC"))
-TYPES = {"b": (pa.bool_(),), "i": WHOLE, "u": WHOLE, "f": (pa.float64(),), "M": TIMES}
+TYPES = {"b": (pa.bool_(),), "i": WHOLE, "u": WHOLE, "f": WHOLE[1:], "M": TIMES}
 
 WRITE_TIMES = "write times as 2026-11-16 or 2026-11-16T08:00."
 
@@ -454,7 +454,7 @@ def parse(strings: Any, kind: str, expected: str) -> Any:
     types = TYPES["f" if has_hexadecimals else kind]
     for wanted in types:
         if (column := cast_or_none(cells, wanted)) is not None:
-            return column
+            return column.cast(types[0]) if wanted == pa.bool_() else column
     # Position of the first string that cannot be converted.
     row = max(
         bisect(range(len(cells)), False, key=lambda i: cast_or_none(cells[: i + 1], wanted) is None)
@@ -503,6 +503,13 @@ def infer(strings: Any, *, decimal_comma: bool = False) -> Any:
     return floats if whole is None else whole
 
 
+def common_type(types: set[pa.DataType]) -> pa.DataType:
+    """Type of a column whose parts have these types: strings, unless all are numbers or all are booleans."""
+    if types <= {pa.int64(), pa.float64()}:
+        return pa.int64() if types == {pa.int64()} else pa.float64()
+    return pa.bool_() if types == {pa.bool_()} else pa.string()
+
+
 # Streams of CSV files
 
 # Bytes that are read at a time; no record may be longer.
@@ -546,8 +553,19 @@ class CsvTable:
                 raise TableFileError(f"{self.path} lacks {name!r}, {why}.")
         return pa.schema([(name, pa.string()) for name in names])
 
+    def inferred_schema(self, names: Sequence[str]) -> pa.Schema:
+        """Types of columns that are inferred from all their cells, which are read for it."""
+        found: dict[str, set[pa.DataType]] = {name: set() for name in names}
+        for batch in self.batches(names):
+            for name in names:
+                cells = batch.column(name).drop_null()
+                if len(cells):
+                    found[name].add(infer(cells, decimal_comma=self.has_decimal_commas).type)
+        return pa.schema([(name, common_type(kinds)) for name, kinds in found.items()])
+
     def batches(self, names: Sequence[str], start: int = 0) -> Iterator[pa.RecordBatch]:
         """Batches of the columns with these names, from the row `start` on; those before it are read, too."""
+        self._n_read = 0
         try:
             with self.file.open("rb") as content:
                 for batch in self._reader(content, names):
@@ -586,8 +604,8 @@ class CsvTable:
         )
 
     def _cells(self, name: str, strings: pa.Array) -> pa.Array:
-        """Cells without spaces in front, null where they are missing; decimal commas as points."""
-        cells = without_missing(pc.utf8_ltrim(strings, " "))
+        """Cells without spaces around them, null where they are missing; decimal commas as points."""
+        cells = without_missing(pc.utf8_trim(strings, " "))
         if self.has_decimal_commas and self.kinds.get(name, "O") in "biuf":
             return pc.replace_substring_regex(cells, DECIMAL_COMMA, r"\1.\2")
         return cells
@@ -1102,17 +1120,36 @@ def size_of_parquet(files: list[Path]) -> tuple[int, int]:
 
 # Content of a file to write
 
+# Metadata of a Parquet file that surefoot has written.
+OWN = {b"generator": b"surefoot"}
+
 # Beginnings of strings that a spreadsheet would run as a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def table_bytes(table: Any, suffix: str) -> bytes:
-    """A pandas frame as the content of a CSV or Parquet file; a CSV has no string that a spreadsheet would run."""
+    """Table of Arrow or pandas as the content of a CSV or Parquet file; a CSV has no string that a spreadsheet runs."""
+    is_arrow = isinstance(table, pa.Table)
     if suffix == ".parquet":
-        return bytes(table.to_parquet(index=False))
+        rows = table if is_arrow else pa.Table.from_pandas(table, preserve_index=False)
+        content = pa.BufferOutputStream()
+        pq.write_table(
+            rows.replace_schema_metadata({**(rows.schema.metadata or {}), **OWN}), content
+        )
+        return bytes(content.getvalue())
+    if is_arrow:
+        import pandas as pd  # noqa: PLC0415
+
+        # Whole numbers beside missing ones would become floats.
+        table = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
     others = [name for name, column in table.items() if column.dtype.kind not in "biuf"]
     safe = table.assign(**{name: table[name].map(as_cell) for name in others})
     return str(safe.rename(columns=as_cell).to_csv(index=False, lineterminator="\n")).encode()
+
+
+def is_own_parquet(path: Path) -> bool:
+    """Whether `table_bytes` has made a Parquet file."""
+    return OWN.items() <= (pq.read_schema(path).metadata or {}).items()
 
 
 def as_cell(value: Any) -> Any:

@@ -24,7 +24,8 @@ def main(arguments: list[str] | None = None) -> None:
 
             sys.exit(run(arguments))
     except MissingPackageError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        sys.exit(2)
 
 
 __all__ = ["main"]

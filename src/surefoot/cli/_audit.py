@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -19,10 +19,12 @@ from surefoot.cli._console import (
     Json,
     Mistake,
     ModelFile,
+    Overwrite,
     RandomState,
     Table,
     check_output,
     check_outputs,
+    check_own,
     one_sentence_of,
     remark,
     working,
@@ -51,6 +53,7 @@ def audit(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File for the rows to label, .csv.")
     ] = None,
+    overwrite: Overwrite = False,
     answers: Answers = None,
     tolerance: Annotated[
         float | None,
@@ -77,7 +80,11 @@ def audit(
     The interval is valid whatever the model is and whatever has changed.
     """
     if not answers:
-        draw(model, data, labels, out, tolerance, random_state, fail_above, as_json=as_json)
+        draw(
+            *(model, data, labels, out, tolerance, random_state, fail_above),
+            overwrite=overwrite,
+            as_json=as_json,
+        )
         return
     if any(option is not None for option in (labels, out, tolerance)):
         raise Mistake(
@@ -116,6 +123,7 @@ def draw(
     random_state: int,
     fail_above: float | None,
     *,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Draw rows of a table, and write them to a file where their labels are filled in."""
@@ -127,8 +135,7 @@ def draw(
         raise Mistake("--fail-above is for the verdict: pass it together with --answers.")
     check_output(out, ".csv")
     check_outputs([out], [model, data])
-    if out.exists():
-        raise Mistake(f"{out} already exists, perhaps with answers: name another file.")
+    check_own(out, are_unanswered, overwrite=overwrite)
     n_labels = N_LABELS if n_labels is None else n_labels
     rows = audited_rows(model, data)
     drawn, code = drawn_from(rows, n_labels, tolerance, random_state)
@@ -148,6 +155,13 @@ def draw(
         f"Then run: surefoot audit {model} {data} --answers {out}, or with the file that the page writes"
     )
     print(json.dumps(summary) if as_json else words)
+
+
+def are_unanswered(lines: Iterator[list[str]]) -> bool:
+    """Whether lines are rows to label, and none of them has an answer."""
+    n_columns = len(tables.AUDIT_COLUMNS)
+    is_audit = next(lines, [])[:n_columns] == [*tables.AUDIT_COLUMNS]
+    return is_audit and not any(line[n_columns - 1] for line in lines)
 
 
 class AuditedRows(NamedTuple):
@@ -293,7 +307,7 @@ def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:
     from surefoot._models import class_text
 
     if classes is not None:
-        for text in (class_text(label).strip(), str(label).strip()):
+        for text in (class_text(label), str(label).strip()):
             if text in classes:
                 return classes[text]
         raise Mistake(

@@ -1,5 +1,6 @@
 """What every command shares with its terminal: options, mistakes, messages, signals, exit codes, output files."""
 
+import csv
 import os
 import shlex
 import signal
@@ -7,16 +8,19 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from traceback import walk_tb
 from typing import Annotated, Any, Literal
+from zipfile import BadZipFile, ZipFile
 
 import typer
 
-from surefoot._files import FileError, linked_path, write_whole
+from surefoot import _tables as tables
+from surefoot._files import FileError, is_same_file, linked_path, write_whole
 from surefoot._words import listed, reason
 
 # Exit code where an error is above the limit that was given, for programs that watch it.
@@ -37,6 +41,16 @@ MOST_LINKS = 40
 
 # Written in front of the name of a file until it is whole.
 BESIDE = ".abcdefgh."
+
+# What a page of surefoot, or the description in a model file, has among its first bytes.
+MARKS = (b'name="generator" content="surefoot"', b'"__module__": "surefoot.model_files"')
+LONGEST_HEAD = 4096
+
+# Standard input as a path that leads to the file behind it, if there is one.
+STDIN_FILE = Path("/dev/stdin")
+
+# Errors of files that are damaged.
+BROKEN = (BadZipFile, EOFError, csv.Error, zlib.error)
 
 
 class Mistake(typer.TyperException):
@@ -256,20 +270,53 @@ def check_no_device(path: Path) -> None:
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """Raise one sentence if an output is an input or another output, by whatever name, links resolved."""
-    taken = [path for path in inputs if path is not None]
+    """Raise one sentence if an output is an input, one of its files, or another output, by whatever name."""
+    taken = [STDIN_FILE if path == Path("-") else path for path in inputs if path is not None]
     for output in filter(None, outputs):
         for other in taken:
-            # One of them is not there, or its name is too long: another message says so.
-            with suppress(OSError, ValueError):
-                place, taken_place = linked_path(output), linked_path(other)
-                if place == taken_place or (output.exists() and output.samefile(other)):
-                    raise Mistake(f"{output} is also {other}: it would be overwritten.")
-                if other.is_dir() and place.is_relative_to(taken_place):
-                    raise Mistake(
-                        f"{output} is in the folder {other}, which is read: write it elsewhere."
-                    )
+            if is_same_file(output, other):
+                raise Mistake(f"{output} is also {other}: it would be overwritten.")
+            files = other.rglob("*") if os.path.isdir(other) else ()  # noqa: PTH112 - any name
+            if files and (
+                linked_path(output).is_relative_to(linked_path(other))
+                or any(is_same_file(output, file) for file in files)
+            ):
+                raise Mistake(
+                    f"{output} is in the folder {other}, which is read: write it elsewhere."
+                )
         taken.append(output)
+
+
+def check_own(
+    path: Path | None,
+    are_own: Callable[[Iterator[list[str]]], bool] = lambda _: False,
+    *,
+    overwrite: bool,
+) -> None:
+    """Raise a `Mistake` if a file exists, the command does not write such files, and it may not be replaced.
+
+    `are_own` says of the lines of a CSV file whether the command writes them.
+    """
+    if path is None or overwrite or not path.is_file() or not path.stat().st_size:
+        return
+    if not is_own(path, are_own):
+        raise Mistake(
+            f"{path} already exists, and surefoot has not written it: name another file, or pass --overwrite."
+        )
+
+
+def is_own(path: Path, are_own: Callable[[Iterator[list[str]]], bool]) -> bool:
+    """Whether surefoot has written a page, a model or a table; False for a file that cannot be read as one."""
+    with suppress(OSError, RuntimeError, ValueError, LookupError, *BROKEN):
+        if path.suffix == ".parquet":
+            return tables.is_own_parquet(path)
+        if path.suffix == ".csv":
+            with path.open(encoding="utf-8", errors="replace", newline="") as lines:
+                return are_own(csv.reader(lines))
+        with ZipFile(path).open("schema.json") if path.suffix == ".skops" else path.open("rb") as f:
+            head = f.read(LONGEST_HEAD)
+        return any(mark in head for mark in MARKS)
+    return False
 
 
 def write_output(path: Path, content: bytes) -> None:
@@ -291,6 +338,14 @@ def mistakes_of_writing(path: Path, remedy: str | None = None) -> Iterator[None]
 
 
 # Options that several commands share
+
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace FILE even if surefoot has not written it; a file that is read is never replaced.",
+    ),
+]
 
 # Classifier and regressor for each name of a model.
 MODELS = {

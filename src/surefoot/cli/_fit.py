@@ -17,6 +17,7 @@ from surefoot.cli._console import (
     Jobs,
     Json,
     Mistake,
+    Overwrite,
     Prediction,
     Probability,
     RandomState,
@@ -26,6 +27,7 @@ from surefoot.cli._console import (
     Time,
     check_output,
     check_outputs,
+    check_own,
     working,
     write_output,
 )
@@ -38,6 +40,7 @@ def fit(
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="File that the other commands read, .skops.")
     ],
+    overwrite: Overwrite = False,
     estimator: Estimator = "boosting",
     prediction: Prediction = None,
     probability: Probability = None,
@@ -76,6 +79,7 @@ def fit(
 
     check_output(out, ".skops")
     check_outputs([out], [data, model_file(estimator), labels])
+    check_own(out, overwrite=overwrite)
     name = tables.table_name(data)
     with working(f"Reading {name}"):
         given = given_model(estimator, task, prediction, probability)

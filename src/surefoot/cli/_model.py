@@ -101,8 +101,10 @@ def given_model(
 
 
 def model_file(estimator: str) -> Path | None:
-    """File that --estimator names; None for the name of a model."""
-    return Path(estimator) if Path(estimator).suffix.lower() in (".skops", *ENDINGS) else None
+    """File or folder that --estimator names; None for the name of a model."""
+    path = Path(estimator.removeprefix(MLFLOW))
+    is_file = path.suffix.lower() in (".skops", *ENDINGS)
+    return path if is_file or estimator.startswith(MLFLOW) else None
 
 
 def check_name(name: str) -> None:

@@ -1,6 +1,7 @@
 """`surefoot report`: read a table, evaluate a model on it, write the page."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from surefoot.cli._console import (
     Json,
     MaxRisk,
     Mistake,
+    Overwrite,
     Prediction,
     Probability,
     RandomState,
@@ -28,6 +30,7 @@ from surefoot.cli._console import (
     as_typed,
     check_output,
     check_outputs,
+    check_own,
     mistakes_of_writing,
     working,
     write_output,
@@ -35,8 +38,8 @@ from surefoot.cli._console import (
 
 PAGE = Path("report.html")
 
-# What a page of surefoot has among its first bytes.
-MARK, LONGEST_HEAD = b'name="generator" content="surefoot"', 4096
+# Columns that the table of all rows always has, and one that it may have beside the scores.
+ALWAYS, SOMETIMES = {"row", "truth", "prediction", "estimated_error", "loss"}, {"own_error"}
 
 # Codes of checks that may be left out.
 CHECKS = ("leak", "duplicate", "entity", "order", "identifier", "equal", "labels")
@@ -58,10 +61,7 @@ def report(
             metavar="FILE", help="File for the page. Default: report.html; with --json, no page."
         ),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Replace FILE even if surefoot has not written it."),
-    ] = False,
+    overwrite: Overwrite = False,
     scores: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File for a table of all rows, .csv or .parquet."),
@@ -119,10 +119,10 @@ def report(
     as_json = as_json or json_rows
     page = PAGE if out is None and not as_json else out
     check_output(page, ".html", ".htm")
-    if page is not None and not overwrite:
-        check_is_own(page)
     check_output(scores, ".csv", ".parquet")
     check_outputs([page, scores], [data, model_file(estimator)])
+    check_own(page, overwrite=overwrite)
+    check_own(scores, are_scores, overwrite=overwrite)
     if unknown := [code for code in ignore or () if code not in CHECKS]:
         raise Mistake(f"--ignore {unknown[0]} is not known: there are {listed(CHECKS)}.")
     with working(f"Reading {data or 'an example'}"):
@@ -182,14 +182,11 @@ def report(
         typer.launch(page.resolve().as_uri())
 
 
-def check_is_own(page: Path) -> None:
-    """Raise a `Mistake` if a page already exists, and surefoot has not written it."""
-    if page.is_file() and page.stat().st_size:
-        with page.open("rb") as file:
-            if MARK not in file.read(LONGEST_HEAD):
-                raise Mistake(
-                    f"{page} already exists, and surefoot has not written it: name another file, or pass --overwrite."
-                )
+def are_scores(lines: Iterator[list[str]]) -> bool:
+    """Whether lines are a table of all rows: it has the columns that one always has, and none that it never has."""
+    names = set(next(lines, []))
+    known = ALWAYS | SOMETIMES | {name for name in names if tables.is_score_column(name)}
+    return ALWAYS <= names <= known
 
 
 def table_or_example(

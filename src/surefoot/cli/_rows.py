@@ -349,7 +349,9 @@ def learnable_targets(
 def as_labels(target: Any, name: str) -> NDArray[Any]:
     """Classes of the target as an array; a `Mistake` if they cannot be learned."""
     numeric = target.dtype.kind in "biuf"
-    labels = target.to_numpy() if numeric else target.astype(str).to_numpy().astype(np.str_)
+    labels = (
+        target.to_numpy() if numeric else target.astype(str).str.strip().to_numpy().astype(np.str_)
+    )
     if labels.dtype.kind == "f":
         # Missing values make whole numbers floats; a class of any other float has its digits for a name.
         labels = (

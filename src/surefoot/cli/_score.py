@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os.path import isdir
 from pathlib import Path
 from time import perf_counter
@@ -20,10 +20,12 @@ from surefoot.cli._console import (
     MaxRisk,
     Mistake,
     ModelFile,
+    Overwrite,
     Table,
     check_no_device,
     check_output,
     check_outputs,
+    check_own,
     mistakes_of_writing,
     one_sentence_of,
     remark,
@@ -47,6 +49,7 @@ def score(
             "a run that was stopped resumes.",
         ),
     ],
+    overwrite: Overwrite = False,
     max_risk: MaxRisk = None,
     confidence: Confidence = 0.95,
     keep: Annotated[
@@ -65,16 +68,20 @@ def score(
     """Predict every row of a table, or read its prediction, estimate the error, and mark the rows to trust."""
     with working("Starting"):
         from surefoot.cli._model import load_with_promise
-        from surefoot.scoring import score_table
+        from surefoot.scoring import output_schema, score_table
 
     is_folder = not out.suffix or isdir(out)  # noqa: PTH112 - no error for a name that is too long
     check_paths(model, data, out, keep or [], is_folder=is_folder, on_cluster=dask is not None)
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
+    columns = ["row", *dict.fromkeys(keep or ()), *output_schema(error_estimator).names]
+    check_own(
+        out, lambda lines: [*map(tables.from_cell, next(lines, []))] == columns, overwrite=overwrite
+    )
     began = perf_counter()
     with (
         one_sentence_of(f"{model} cannot judge the rows of {tables.table_name(data)}"),
         mistakes_of_writing(out, AGAIN if is_folder else None),
-        cluster(dask) as client,
+        nullcontext() if dask is None else cluster(dask) as client,
     ):
         scored = score_table(
             error_estimator,
@@ -128,15 +135,12 @@ def check_paths(
 
 
 @contextmanager
-def cluster(address: str | None) -> Iterator[Any]:
-    """Client of the Dask scheduler at an address, which has a worker; None without an address.
+def cluster(address: str) -> Iterator[Any]:
+    """Client of the Dask scheduler at an address, which has a worker.
 
     It waits for `distributed.comm.timeouts.connect` of Dask's configuration, half a minute by default. A cluster that
     is missing, or is lost during the work, is a `Mistake`.
     """
-    if address is None:
-        yield None
-        return
     with needed_for("--dask", "dask"):
         from dask import config  # takes seconds
         from dask.utils import parse_timedelta

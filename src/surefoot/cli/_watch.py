@@ -19,9 +19,11 @@ from surefoot.cli._console import (
     MaxRisk,
     Mistake,
     ModelFile,
+    Overwrite,
     as_typed,
     check_output,
     check_outputs,
+    check_own,
     mistakes_of_writing,
     one_sentence_of,
     remark,
@@ -59,6 +61,7 @@ def watch(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File for the page, .html. Default: none.")
     ] = None,
+    overwrite: Overwrite = False,
     as_json: Json = False,
     fail_above: Annotated[
         float | None,
@@ -85,6 +88,7 @@ def watch(
         raise Mistake("Standard input is not read as a stream: name a table.")
     check_output(out, ".html")
     check_outputs([out], [model, data, *(answers or ())])
+    check_own(out, overwrite=overwrite)
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
     check_limit(fail_above, is_share=error_estimator.held_out_.unit.is_share)
     name, audit = tables.table_name(data), None
@@ -140,7 +144,7 @@ def known_targets(targets: Sequence[Any], classes: Any, column: str, data: Path)
     """True values as the model knows them, None where they are missing; a class that it does not know stays a text."""
     from surefoot._models import class_text
 
-    texts = [None if tables.is_missing(value) else class_text(value).strip() for value in targets]
+    texts = [None if tables.is_missing(value) else class_text(value) for value in targets]
     if classes is None:
         try:
             return [float(text) if text else None for text in texts]

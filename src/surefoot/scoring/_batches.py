@@ -8,6 +8,7 @@ from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
@@ -207,7 +208,10 @@ def kept_column(batch: Any, field: pa.Field) -> pa.Array:
     column = batch[field.name]
     if hasattr(column, "iloc"):
         return pa.array(column, field.type)
-    return plain(column.to_arrow() if hasattr(column, "to_arrow") else column).cast(field.type)
+    column = plain(column.to_arrow() if hasattr(column, "to_arrow") else column)
+    if pa.types.is_string(column.type) and not pa.types.is_string(field.type):
+        column = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
+    return column.cast(field.type)
 
 
 # Tables in files, read in parts

@@ -28,14 +28,13 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import __version__
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._files import linked_path, write_whole
+from surefoot._files import is_same_file, linked_path, write_whole
 from surefoot._parallel import Show, bar, end_with, model_of, shared_model
 from surefoot._tables import (
     CsvTable,
     RowError,
     TableFileError,
     in_table,
-    infer,
     open_table,
     table_bytes,
     value_type,
@@ -137,6 +136,8 @@ def score_table(
         columns = columns_of(error_estimator, table, keep)
         kept = table.schema(list(dict.fromkeys(keep)), "which is to be kept")
         kept = pa.schema([(field.name, value_type(field.type)) for field in kept])
+        if keep and isinstance(table, CsvTable):
+            kept = table.inferred_schema(kept.names)
         if rows_per_part is not None:
             check_scalar(rows_per_part, "rows_per_part", Integral, min_val=1)
         most_rows = CHUNK if is_file else ROWS_PER_PART
@@ -152,7 +153,7 @@ def score_table(
         if is_file:
             scores = list(judged_parts(judge, spread, table, columns, size, show))
             content = pa.concat_tables([part for part, _ in scores])
-            write_whole(out, table_bytes(scored_frame(content, table, kept.names), out.suffix))
+            write_whole(out, table_bytes(content, out.suffix))
             return summary_of([figures for _, figures in scores])
         with alone_in(out):
             record = Record(out, head_of(error_estimator, table, promise, kept, size))
@@ -171,7 +172,7 @@ def check_place(out: Path, source: Path, *, is_file: bool) -> None:
         raise TableFileError(f"There is no folder {out.parent} to make {out.name} in.")
     if source.is_dir() and linked_path(out).is_relative_to(linked_path(source)):
         raise TableFileError(f"{out} is in {source}, which is read: write the scores elsewhere.")
-    if linked_path(out) == linked_path(source):
+    if is_same_file(out, source):
         raise TableFileError(f"{out} is the table that is read: write the scores elsewhere.")
     if not is_file and out.exists() and not out.is_dir():
         raise TableFileError(f"{out} is a file: name a folder for the parts.")
@@ -201,15 +202,6 @@ def head_of(
             "all": promise.coverage == 1,
         },
     }
-
-
-def scored_frame(scores: pa.Table, table: Table, kept: Sequence[str]) -> Any:
-    """Pandas frame of scores; the strings of a CSV that were kept become numbers, if all of them are."""
-    if isinstance(table, CsvTable):
-        for name in kept:
-            column = infer(scores[name], decimal_comma=table.has_decimal_commas)
-            scores = scores.set_column(scores.schema.names.index(name), name, column)
-    return scores.to_pandas()
 
 
 def summary_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
