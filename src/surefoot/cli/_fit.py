@@ -10,6 +10,7 @@ from surefoot import _tables as tables
 from surefoot._words import percent
 from surefoot.cli._console import (
     TARGET,
+    Classes,
     Cost,
     Drop,
     Estimator,
@@ -39,6 +40,7 @@ def fit(
         Path, typer.Option(metavar="FILE", help="File that the other commands read, .skops.")
     ],
     estimator: Estimator = "boosting",
+    classes: Classes = None,
     prediction: Prediction = None,
     probability: Probability = None,
     task: Task = "auto",
@@ -78,7 +80,7 @@ def fit(
     check_outputs([out], [data, model_file(estimator), labels])
     name = tables.table_name(data)
     with working(f"Reading {name}"):
-        given = given_model(estimator, task, prediction, probability)
+        given = given_model(estimator, task, prediction, probability, classes)
         if sample is not None and labels is not None:
             raise Mistake("--labels counts the rows of the whole table: leave out --sample.")
         table = read_whole(data, sample, random_state, given.form)
