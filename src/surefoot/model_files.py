@@ -108,7 +108,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
-            *("GivenOutputs", "MixedInput", "MixedVectorizer", "ModelInput"),
+            *("GivenOutputs", "GraphClassifier", "MixedInput", "MixedVectorizer", "ModelInput"),
             *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
             "VotingTrees",
         ),

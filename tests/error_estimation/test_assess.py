@@ -54,8 +54,56 @@ def test_wrong_models_get_one_sentence(trained):
         surefoot.assess("logistic", X, y)
     with pytest.raises(TypeError, match="is no trained model"):
         surefoot.assess(LogisticRegression, X, y)
-    with pytest.raises(ValueError, match="probabilities of 3 classes, and y has 2"):
-        surefoot.assess(lambda rows: np.full((len(rows), 3), 1 / 3), X, y)
+    with pytest.raises(ValueError, match="has 3 classes and no names for them, and y has 2"):
+        surefoot.assess(lambda rows: np.full((len(rows), 3), 1 / 3), X, np.where(y, "a", "b"))
+    with pytest.raises(ValueError, match="do not sum to 1"):
+        surefoot.assess(lambda rows: np.full((len(rows), 2), 0.7), X, y)
+    with pytest.raises(ValueError, match="gives several numbers for each row"):
+        surefoot.assess(lambda rows: np.full((len(rows), 3), 1 / 3), X, y + X[:, 0])
+
+
+def flipped(model):
+    """Function whose first column is the probability of the second class."""
+    return lambda rows: model.predict_proba(rows)[:, ::-1]
+
+
+def test_another_order_of_the_classes_that_fits_better_is_an_error(trained):
+    model, X, y, _ = trained
+    names = np.array(["benign", "malignant"])[y]
+    right = (model.predict(X) == y).mean()
+    with pytest.raises(ValueError, match=r"right on .* 'benign' and 'malignant'") as caught:
+        surefoot.assess(flipped(model), X, names, random_state=0)
+    shares = [f"{100 * share:.2g} %" for share in (1 - right, right)]
+    assert all(share in str(caught.value) for share in shares)
+    assert str(caught.value).count("'malignant' and 'benign'") == 1
+
+
+def test_classes_in_the_order_that_the_user_says(trained):
+    model, X, y, X_new = trained
+    names = np.array(["benign", "malignant"])[y]
+    straight = surefoot.assess(model.predict_proba, X, names, random_state=0)
+    turned = surefoot.assess(
+        flipped(model), X, names, classes=["malignant", "benign"], random_state=0
+    )
+    assert_array_equal(turned.classes_, ["benign", "malignant"])
+    assert_allclose(turned.predict_proba(X_new), straight.predict_proba(X_new))
+    assert_allclose(turned.predict_error(X_new), straight.predict_error(X_new))
+    with pytest.raises(ValueError, match="the names 'a' and 'b' do not fit"):
+        surefoot.assess(flipped(model), X, names, classes=["a", "b"])
+    with pytest.raises(ValueError, match="leave out classes"):
+        surefoot.assess(model, X, y, classes=[0, 1])
+
+
+def test_whole_numbers_from_0_are_the_classes_even_if_another_order_fits_better(trained):
+    """The model is wrong on nearly every row, and it is judged as such; class 2 is in no row."""
+    model, X, y, _ = trained
+
+    def three(rows):
+        return np.column_stack([flipped(model)(rows) * 0.9, np.full(len(rows), 0.1)])
+
+    error_estimator = surefoot.assess(three, X, y, random_state=0)
+    assert_array_equal(error_estimator.classes_, [0, 1, 2])
+    assert_array_equal(error_estimator.held_out_.losses, model.predict(X) == y)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])

@@ -53,7 +53,7 @@ FEW_COLUMNS = 24
 # and those around functions and boosters.
 MOST_PROBABLE = (
     *("ExtraTreesClassifier", "RandomForestClassifier"),
-    *("FunctionClassifier", "LGBMClassifier", "NativeClassifier"),
+    *("LGBMClassifier", "NativeClassifier"),
 )
 
 THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)

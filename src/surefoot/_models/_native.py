@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -17,14 +18,18 @@ from typing import Any, NamedTuple, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.special import expit, softmax
+from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import type_of_target
 
+from surefoot._models import _trial
+from surefoot._models._given import class_text
 from surefoot._parallel import free_memory
-from surefoot._tables import column_names, is_frame, is_numeric, split_columns, take_rows
+from surefoot._tables import column_names, is_frame, is_numeric, split_columns
 from surefoot._typing import Floats
-from surefoot._words import listed
+from surefoot._words import listed, percent, plural
 
 # Estimators of these libraries that a model file may hold.
 ESTIMATORS = {
@@ -54,71 +59,40 @@ TASKS = ("regression", "classification")
 # Where the state of CatBoost's estimators has the contents of their file.
 TREES = "__model"
 
-# Rows of a table whose outputs show what those of an ONNX graph are.
-N_TRIED = 500
+# Attribute of a booster of XGBoost that came from a file: its rounds up to the best one, which alone predict, as in
+# XGBClassifier and XGBRegressor. A booster that is passed in Python predicts with all, as its own `predict` does.
+ROUNDS = "surefoot_rounds"
+
+# How much the probabilities of a row may differ from a sum of 1 by rounding, and a probability from 0 and 1.
+SUM_ERROR, ROUNDING = 1e-3, 1e-6
+
+# Most numbers of an ONNX graph for each row whose meaning the target decides, as of the whole numbers of a target.
+FEW_OUTPUTS = 10
+
+# How the user names the classes of a model, in Python and in commands.
+OPTION = "classes= (--classes)"
+
+# Level of the test whether another order of the classes fits better.
+LEVEL = 0.001
+
+# Starts of the names of objectives whose outputs surefoot cannot use, and why.
+UNUSABLE = {
+    **dict.fromkeys(
+        ("lambdarank", "rank", "Group", "Lambda", "Pair", "Query", "Stochastic", "YetiRank"),
+        "is a model that ranks rows",
+    ),
+    **dict.fromkeys(
+        ("MultiCross", "MultiLogloss", "MultiQuantile", "MultiRMSE", "RMSEWithUncertainty"),
+        "predicts several numbers or labels of each row",
+    ),
+    **dict.fromkeys(
+        ("survival:cox", "Cox", "SurvivalAft", "cross_entropy_lambda"),
+        "has outputs that are not on the scale of the target",
+    ),
+}
 
 # Seconds, and bytes of memory at least, that the child has to read all files.
 MOST_SECONDS, LEAST_MEMORY = 120, 4 << 30
-
-# The child reads each file, has it described as a whole, and predicts some rows: many faults show only then.
-TRIAL = """
-import sys
-try:
-    import resource
-    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-except (ImportError, ValueError, OSError):
-    pass
-import numpy as np
-
-def rows(n):
-    if n > 1_000_000:
-        raise ValueError("too many columns")
-    values = np.zeros((7, n))
-    values[1:6] = np.array([[np.nan], [1e30], [-1e30], [1.0], [-1.0]])
-    values[6] = np.arange(n)
-    return values
-
-def lightgbm(path):
-    from lightgbm import Booster
-    model = Booster(model_str=open(path, encoding="utf-8").read())
-    n = model.num_feature()
-    def features(node):
-        if "split_feature" in node:
-            yield node["split_feature"]
-            yield from features(node["left_child"])
-            yield from features(node["right_child"])
-    for tree in model.dump_model()["tree_info"]:
-        if not all(0 <= feature < n for feature in features(tree["tree_structure"])):
-            raise ValueError("a split of an unknown column")
-    model.predict(rows(n), num_threads=1)
-
-def xgboost(path):
-    from xgboost import Booster, DMatrix
-    model = Booster({"nthread": 1}, model_file=bytearray(open(path, "rb").read()))
-    model.get_dump()
-    names, kinds = model.feature_names, model.feature_types
-    values = rows(model.num_features())
-    if kinds and "c" in kinds:
-        values = np.where(np.array(kinds) == "c", np.array([[0.0], [np.nan]] * 4)[:7], values)
-    model.predict(DMatrix(values, feature_names=names, feature_types=kinds, enable_categorical=True))
-
-def catboost(path):
-    from catboost import CatBoost
-    model = CatBoost().load_model(blob=open(path, "rb").read())
-    places = model.get_cat_feature_indices()
-    values = rows(len(model.feature_names_)).astype(object)
-    values[:, places] = "0"
-    if not (model.get_text_feature_indices() or model.get_embedding_feature_indices()):
-        model.predict(values, thread_count=1)
-
-def onnxruntime(path):
-    import onnxruntime
-    onnxruntime.InferenceSession(open(path, "rb").read(), providers=["CPUExecutionProvider"])
-
-for library, path in zip(sys.argv[2::2], sys.argv[3::2]):
-    globals()[library](path)
-"""
 
 
 class Refusal(Exception):  # noqa: N818 - a reason, and no fault of ours
@@ -203,15 +177,20 @@ def try_files(files: Sequence[tuple[str, bytes]]) -> None:
             path.write_bytes(content)
             places += [library, str(path)]
         most = str(max(LEAST_MEMORY, free_memory()))
-        command = [sys.executable, "-P", "-c", TRIAL, most, *places]
+        command = [sys.executable, "-P", _trial.__file__, most, *places]
         try:
-            tried = subprocess.run(  # noqa: S603 - this very Python, and a program that is written above
+            tried = subprocess.run(  # noqa: S603 - this very Python, and a program of this package
                 command, cwd=folder, capture_output=True, timeout=MOST_SECONDS, check=False
             )
         except subprocess.TimeoutExpired as error:
             raise Refusal(
-                f"is not loaded: it was not read within {MOST_SECONDS} seconds"
+                f"is not loaded: it was not read and did not predict a few rows within {MOST_SECONDS} seconds"
             ) from error
+    if tried.returncode == _trial.NO_LIBRARY:
+        why = tried.stderr.decode(errors="replace").splitlines()[-1]
+        raise Refusal(
+            f"is not loaded: a process of its own, which reads it first, cannot import {why.rstrip('.')}"
+        )
     if tried.returncode:
         titles = " or ".join(sorted({TITLES[library] for library, _ in files}))
         raise Refusal(f"is not loaded: {titles} cannot read it, so it is damaged, or no such file")
@@ -224,9 +203,12 @@ def model_of_file(library: str, content: bytes) -> Any:
             "is not loaded: its numbers are in another file, which surefoot does not open"
         )
     try_files([(library, content)])
-    if library != "catboost":
-        return NativeModel(read_native(library, content))
-    return _catboost_estimator(imported(library).CatBoost().load_model(blob=content))
+    if library == "catboost":
+        return _catboost_estimator(imported(library).CatBoost().load_model(blob=content))
+    model = read_native(library, content)
+    if library == "xgboost" and model.attr("best_iteration"):
+        model.set_attr(**{ROUNDS: str(model.best_iteration + 1)})
+    return NativeModel(model)
 
 
 def read_native(library: str, content: bytes) -> Any:
@@ -324,7 +306,9 @@ class Facts(NamedTuple):
 
 
 def facts_of(booster: Any) -> Facts:
-    """Facts about a booster or a graph; a `Refusal` if surefoot cannot use its outputs."""
+    """Facts about a booster, a graph or a function; a `Refusal` if surefoot cannot use its outputs."""
+    if not is_native(booster):
+        return Facts(None, [], [], None, "auto")
     kinds = {"lightgbm": _facts_of_lightgbm, "xgboost": _facts_of_xgboost}
     return kinds.get(library_of(booster), _facts_of_onnx)(booster)
 
@@ -336,7 +320,7 @@ def _facts_of_lightgbm(booster: Any) -> Facts:
     n_classes = 2 if objective == "binary" else 0
     if objective.startswith("multiclass"):
         n_classes = int(known["num_class"])
-    _check_objective(objective, "lambdarank", "rank_xendcg")
+    _check_objective(objective)
     names = booster.feature_name()
     is_named = names != [f"Column_{i}" for i in range(len(names))]
     infos = known["feature_infos"].split(" ")
@@ -351,7 +335,7 @@ def _facts_of_xgboost(booster: Any) -> Facts:
     n_classes = 2 if objective.startswith("binary:") else 0
     if objective.startswith("multi:"):
         n_classes = int(settings["learner_model_param"]["num_class"])
-    _check_objective(objective, "rank:")
+    _check_objective(objective, int(settings["learner_model_param"]["num_target"]))
     if settings["gradient_booster"]["name"] == "gblinear":
         raise Refusal("is a linear model of XGBoost, which cannot predict rows in place")
     kinds = booster.feature_types or ["float"] * booster.num_features()
@@ -364,14 +348,18 @@ def _facts_of_xgboost(booster: Any) -> Facts:
     return Facts(booster.feature_names, flags, coded, n_classes, TASKS[n_classes > 0], are_scores)
 
 
-def _check_objective(objective: str, *ranking: str) -> None:
-    """Refuse a model that ranks rows, and one whose objective is a function that is not in the file."""
-    if objective.startswith(ranking):
-        raise Refusal("is a model that ranks rows: surefoot takes classifiers and regressors")
-    if objective in ("", "custom", "none"):
+def _check_objective(objective: str, n_targets: int = 1) -> None:
+    """Refuse a model by its objective: its outputs must be a number, or the probabilities of one class, of each row."""
+    if objective in ("", "custom", "none") or objective.startswith("PythonUserDefined"):
         raise Refusal(
             "has an objective of its own, so that nothing is known of its outputs: in Python, pass assess a function "
             "that returns probabilities or predictions"
+        )
+    starts = [start for start in UNUSABLE if objective.startswith(start)]
+    if starts or n_targets > 1:
+        why = UNUSABLE[starts[0] if starts else "MultiRMSE"]
+        raise Refusal(
+            f"{why} (objective {objective}): surefoot takes classifiers and regressors of one target"
         )
 
 
@@ -386,17 +374,35 @@ def _facts_of_onnx(graph: OnnxGraph) -> Facts:
         names, are_texts = [], are_texts * (width if isinstance(width, int) else 0)
     last = outputs[-1]
     width = last.shape[-1] if last.type.startswith("tensor") and len(last.shape) > 1 else None
-    n_classes = width if isinstance(width, int) and width > 1 else None
-    has_classes = bool(n_classes) or len(outputs) > 1 or last.type.startswith("seq")
-    return Facts(names or None, are_texts, [], n_classes, TASKS[1] if has_classes else "auto")
+    # Up to so many numbers for each row may also be those of a regressor with several targets, which is then refused.
+    has_many = isinstance(width, int) and width > FEW_OUTPUTS
+    has_labels = len(outputs) > 1 and not outputs[0].type.startswith(
+        ("tensor(float", "tensor(double")
+    )
+    has_classes = has_many or has_labels or last.type.startswith("seq")
+    return Facts(names or None, are_texts, [], None, TASKS[1] if has_classes else "auto")
+
+
+def has_names(model: Any) -> bool:
+    """Whether a fitted model knows its columns by name; without names CatBoost numbers them."""
+    if is_native(model):
+        return facts_of(model).names is not None
+    names = getattr(model, "feature_names_in_", getattr(model, "feature_names_", None))
+    return names is not None and list(names) != [str(place) for place in range(len(names))]
+
+
+def by_position(names: Sequence[Any]) -> str:
+    """Sentence on the columns of a table for a model that has no names of its own."""
+    first = listed(names[:3])
+    return f"The model has no names of its columns: they are taken by position, beginning with {first}."
 
 
 class NativeModel(BaseEstimator):
-    """Fitted model around a booster or a graph, which is used as it is.
+    """Fitted model around a booster, a graph or a function, which is used as it is.
 
     Parameters
     ----------
-    booster : Booster of LightGBM or XGBoost, or OnnxGraph
+    booster : Booster of LightGBM or XGBoost, OnnxGraph or callable
         The model.
     """
 
@@ -417,7 +423,7 @@ class NativeModel(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = is_native(self.booster)
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -462,14 +468,16 @@ class NativeModel(BaseEstimator):
 
     def outputs(self, X: Any) -> Any:
         """Outputs of the model as its library gives them: an array with one entry or one line for each row."""
-        if isinstance(self.booster, OnnxGraph):
-            return self.booster(X)[-1]
+        if callable(self.booster):
+            return _numbers(_outputs_of(self.booster, X))
         if is_frame(X):
             X = self._with_categories(X)
         if library_of(self.booster) == "lightgbm":
             return self.booster.predict(X)
         return self.booster.inplace_predict(
-            X, predict_type="margin" if self.are_scores_ else "value"
+            X,
+            iteration_range=(0, int(self.booster.attr(ROUNDS) or 0)),
+            predict_type="margin" if self.are_scores_ else "value",
         )
 
     def _with_categories(self, X: Any) -> Any:
@@ -484,7 +492,7 @@ class NativeModel(BaseEstimator):
 
 
 class NativeRegressor(RegressorMixin, NativeModel):
-    """Regressor around a booster or a graph."""
+    """Regressor around a booster, a graph or a function."""
 
     def predict(self, X: Any) -> Floats:
         """Predictions."""
@@ -492,11 +500,11 @@ class NativeRegressor(RegressorMixin, NativeModel):
 
 
 class NativeClassifier(ClassifierMixin, NativeModel):
-    """Classifier around a booster or a graph.
+    """Classifier around a booster, a graph or a function.
 
     Parameters
     ----------
-    booster : Booster of LightGBM or XGBoost, or OnnxGraph
+    booster : Booster of LightGBM or XGBoost, OnnxGraph or callable
         The model.
     classes : array-like of shape (n_classes,)
         Classes, in the order of the outputs.
@@ -505,22 +513,65 @@ class NativeClassifier(ClassifierMixin, NativeModel):
     def __init__(self, booster: Any, classes: Any) -> None:
         super().__init__(booster)
         self.classes = classes
-        self.classes_ = np.asarray(classes)
+        self.classes_, self.order_ = np.unique(classes, return_index=True)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities."""
-        output = self.outputs(X)
-        if isinstance(output, list):  # a dict for each row, of ONNX
-            output = [[row[label] for label in self.classes_.tolist()] for row in output]
-        values = np.asarray(output, dtype=np.float64)
-        if values.ndim == 2 and values.shape[1] > 1:
-            return np.asarray(softmax(values, axis=1)) if self.are_scores_ else values
-        second = expit(values.ravel()) if self.are_scores_ else values.ravel()
-        return np.column_stack([1 - second, second])
+        """Class probabilities, in the order of the sorted classes."""
+        return _probabilities(self.outputs(X), are_scores=self.are_scores_)[:, self.order_]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+class GraphClassifier(NativeClassifier):
+    """Classifier around a graph that gives a class for each row, which need not be the most probable one.
+
+    Parameters
+    ----------
+    booster : OnnxGraph
+        The model.
+    classes : array-like of shape (n_classes,)
+        Classes, in the order of the probabilities.
+    names : list of str
+        The graph's own names of these classes.
+    """
+
+    def __init__(self, booster: Any, classes: Any, names: list[str]) -> None:
+        super().__init__(booster, classes)
+        self.names = names
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class that the graph gives for each row."""
+        places = {name: place for place, name in enumerate(self.names)}
+        texts = _texts(self.booster(X)[0])
+        return np.asarray(self.classes)[[places[text] for text in texts]]
+
+
+def _outputs_of(model: Any, X: Any) -> list[Any]:
+    """Outputs of a graph, or the one of a function."""
+    return list(model(X)) if isinstance(model, OnnxGraph) else [model(X)]
+
+
+def _numbers(outputs: list[Any]) -> Floats:
+    """Numbers in the last output, which may be a map from classes to numbers for each row."""
+    last = outputs[-1]
+    if isinstance(last, list):
+        last = [[*row.values()] if isinstance(row, dict) else row for row in last]
+    return np.asarray(last, dtype=np.float64)
+
+
+def _texts(labels: Any) -> list[str]:
+    return [class_text(label) for label in np.ravel(labels).tolist()]
+
+
+def _probabilities(output: Any, *, are_scores: bool) -> Floats:
+    """Probabilities, a column for each class, of outputs that may be log-odds or those of the second class alone."""
+    values = np.asarray(output, dtype=np.float64)
+    if values.ndim == 2 and values.shape[1] > 1:
+        return np.asarray(softmax(values, axis=1)) if are_scores else values
+    second = expit(values.ravel()) if are_scores else values.ravel()
+    return np.column_stack([1 - second, second])
 
 
 def spelled(name: Any) -> str:
@@ -528,49 +579,142 @@ def spelled(name: Any) -> str:
     return str(name).replace(" ", "_")
 
 
-def native_estimator(model: Any, X: Any, y: Any, task: str = "auto") -> Any:
-    """Estimator around a booster, a graph or a plain `CatBoost`, for rows with their targets; None for other models.
+def native_estimator(model: Any, X: Any, y: Any, task: str = "auto", classes: Any = None) -> Any:
+    """Estimator around a booster, graph, function or plain `CatBoost`, for rows with targets; None for estimators.
 
-    Classes are those that the model names, or the sorted labels. A graph with one output may be of either task.
+    Classes that the model does not name are those of `_classes_in_order`. A function or a graph with one output may
+    be of either task.
     """
     if estimator_name(model) == ("catboost", "CatBoost"):
         return _catboost_estimator(model)
     if isinstance(model, NativeModel):
         model = model.booster
+    is_function = callable(model) and not (hasattr(model, "predict") or isinstance(model, type))
+    if is_function or isinstance(model, OnnxGraph):
+        return _called_estimator(model, X, y, task, classes)
     if not is_native(model):
         return None
-    n_classes, labels = facts_of(model).n_classes, np.unique(np.asarray(y))
-    are_scores = False
-    if isinstance(model, OnnxGraph):
-        output = model(take_rows(X, slice(0, N_TRIED)))[-1]
-        if isinstance(output, list) and output and isinstance(output[0], dict):
-            n_classes, labels = len(output[0]), np.array(list(output[0]))
-        else:
-            values = np.asarray(output, dtype=np.float64)
-            width = 1 if values.ndim == 1 else values.shape[1]
-            is_regressor = task == "regression" or type_of_target(y) != "binary"
-            n_classes = width if width > 1 else 0 if is_regressor else 2
-            are_scores = not ((values >= 0) & (values <= 1)).all()
-    if not n_classes:
+    if not (n_classes := facts_of(model).n_classes):
         return NativeRegressor(model).take_columns(X)
-    if n_classes != len(labels):
-        raise ValueError(
-            f"The model has {n_classes} classes and no names for them, and y has {len(labels)}: they must match."
+    probabilities = NativeClassifier(model, np.arange(n_classes)).take_columns(X).predict_proba(X)
+    return NativeClassifier(model, _classes_in_order(probabilities, y, classes)).take_columns(X)
+
+
+def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> Any:
+    """Estimator around a graph or a function, whose outputs for the rows show what they are."""
+    outputs = _outputs_of(model, X)
+    if not isinstance(model, OnnxGraph) and np.asarray(outputs[0]).dtype.kind not in "fiub":
+        raise TypeError("model returns labels: a callable may return probabilities or numbers.")
+    values, target = _numbers(outputs), type_of_target(y)
+    width = values.shape[1] if values.ndim == 2 else 1
+    has_labels = len(outputs) > 1 and np.asarray(outputs[0]).dtype.kind != "f"
+    # One column cannot describe three classes.
+    may_be_numbers = target != "binary" if width == 1 else target.startswith("continuous")
+    is_named = has_labels or classes is not None or isinstance(outputs[-1], list)
+    if not is_named and (task == "regression" or may_be_numbers):
+        if len(outputs) > 1 or width > 1:
+            raise Refusal("gives several numbers for each row: surefoot takes one prediction")
+        return NativeRegressor(model).take_columns(X)
+    are_scores = bool(((values < -ROUNDING) | (values > 1 + ROUNDING)).any())
+    probabilities = _probabilities(values, are_scores=are_scores)
+    _check_sums(probabilities)
+    labels = _texts(outputs[0]) if has_labels else []
+    names = None
+    if labels or isinstance(outputs[-1], list):
+        names = _names(outputs[-1], labels, probabilities, y)
+    ordered = _classes_in_order(probabilities, y, classes, names)
+    classifier = NativeClassifier(model, ordered)
+    if labels and names:
+        classifier = GraphClassifier(model, ordered, names)
+    classifier.are_scores_ = are_scores
+    return classifier.take_columns(X)
+
+
+def _names(last: Any, labels: list[str], probabilities: Floats, y: Any) -> list[str] | None:
+    """Names of the classes in the order of the probabilities; None if the labels of the rows do not show them.
+
+    They are the keys of the last output, if it is a map for each row. Otherwise the most frequent label of the rows in
+    which a class is most probable is its name, and classes without such rows are in sorted order, as converters write.
+    """
+    if isinstance(last, list):
+        return _texts([*last[0]])
+    top, texts = probabilities.argmax(axis=1), np.array(labels)
+    seen = {
+        int(place): Counter(texts[top == place].tolist()).most_common(1)[0][0]
+        for place in np.unique(top)
+    }
+    places = range(probabilities.shape[1])
+    every = sorted({*labels, *_texts(np.unique(np.asarray(y)))})
+    shortest_first = sorted(every, key=len)  # whole numbers in their order
+    for names in (
+        [seen.get(place, "") for place in places],
+        [*map(str, places)],
+        shortest_first,
+        every,
+    ):
+        agree = len(names) == len(places) and all(names[place] == seen[place] for place in seen)
+        if agree and len({*names}) == len(names) and {*labels} <= {*names}:
+            return names
+    return None
+
+
+def _check_sums(probabilities: Floats) -> None:
+    """Refuse outputs that are no probabilities of one class for each row."""
+    if (np.abs(probabilities.sum(axis=1) - 1) > SUM_ERROR).any():
+        raise Refusal(
+            "gives numbers that do not sum to 1 in each row: they are no probabilities of one class"
         )
-    classifier = NativeClassifier(model, labels).take_columns(X)
-    classifier.are_scores_ = classifier.are_scores_ or are_scores
-    return classifier
+
+
+def _classes_in_order(
+    probabilities: Floats, y: Any, classes: Any = None, names: Sequence[str] | None = None
+) -> NDArray[Any]:
+    """Classes of the columns of a model's probabilities, in the type of the targets.
+
+    They are `classes`, as the user says; or the names that the model has; or whole numbers from 0, if the targets are
+    such numbers. Otherwise they are the sorted targets, and a `Refusal` if another order fits these clearly better.
+    """
+    labels, codes = np.unique(np.asarray(y), return_inverse=True)
+    n_classes, known = (
+        probabilities.shape[1],
+        {class_text(label): label for label in labels.tolist()},
+    )
+    numbers = [str(number) for number in range(n_classes)]
+    texts = _texts(classes if classes is not None else names or numbers)
+    if len({*texts}) == len(texts) == n_classes and {*known} <= {*texts}:
+        kind = labels.dtype if labels.dtype.kind in "iufO" else None
+        return np.array([known.get(text, text) for text in texts], dtype=kind)
+    if classes is not None or not {*texts} <= {*numbers}:
+        raise Refusal(
+            f"has {plural(n_classes, 'class')}, and the names {listed(texts)} do not fit: each class needs one, and y "
+            f"has {listed(labels.tolist())}"
+        )
+    if len(labels) != n_classes:
+        raise Refusal(
+            f"has {n_classes} classes and no names for them, and y has {len(labels)}: name them in the order of its "
+            f"outputs by {OPTION}"
+        )
+    top, counts = probabilities.argmax(axis=1), np.zeros((n_classes, n_classes))
+    np.add.at(counts, (codes, top), 1)
+    best = linear_sum_assignment(counts, maximize=True)[1]
+    right, right_by_best = codes == top, best[codes] == top
+    better, worse = int((right_by_best & ~right).sum()), int((right & ~right_by_best).sum())
+    if better > worse and binomtest(better, better + worse).pvalue < LEVEL:
+        raise Refusal(
+            f"has no names for its classes: it is right on {percent(right.mean())} of the rows if they are "
+            f"{listed(labels.tolist())} in this order, and on {percent(right_by_best.mean())} if they are "
+            f"{listed(labels[np.argsort(best)].tolist())}: name them in the order of its outputs by {OPTION}"
+        )
+    return labels
 
 
 def _catboost_estimator(model: Any) -> Any:
-    """Classifier or regressor of CatBoost with the trees of a plain model."""
+    """Classifier or regressor of CatBoost with the trees and the loss, which has a link, of a plain model."""
     catboost = imported("catboost")
     loss = str(model.get_all_params().get("loss_function", ""))
-    if loss.startswith(("Group", "Lambda", "Pair", "Query", "Stochastic", "YetiRank")):
-        raise Refusal("is a model that ranks rows: surefoot takes classifiers and regressors")
+    _check_objective(loss)
     kind = catboost.CatBoostClassifier if len(model.classes_) else catboost.CatBoostRegressor
-    estimator = kind(**model.get_params()).load_model(blob=estimator_state(model)[TREES])
-    names = model.feature_names_
-    if names != [str(i) for i in range(len(names))]:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator = kind(loss_function=loss).load_model(blob=estimator_state(model)[TREES])
+    if has_names(model):
+        estimator.feature_names_in_ = np.array(model.feature_names_, dtype=object)
     return estimator

@@ -148,9 +148,10 @@ def checked_output() -> Iterator[None]:
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Print warnings as plain sentences; leave out the one about unknown categories, which folds often cause."""
+    """Print warnings as plain sentences; leave out those that folds repeat: unknown categories, columns by position."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        warnings.filterwarnings("ignore", "X has feature names, but", UserWarning)
         warnings.showwarning = lambda message, *_, **__: remark(str(message))
         yield
 
@@ -400,6 +401,14 @@ Estimator = Annotated[
         help=f"{', '.join(MODELS)}; or a model: a file .skops, of LightGBM (.txt), XGBoost (.ubj), CatBoost (.cbm) "
         "or ONNX (.onnx), or mlflow:ADDRESS. In regression, logistic is a ridge regression.",
         autocompletion=complete_models,
+    ),
+]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="Classes of a fitted model that does not name them, in the order of its outputs. Default: 0, 1, 2, ... if "
+        "the targets are such numbers, else the sorted targets, unless another order fits clearly better.",
     ),
 ]
 Prediction = Annotated[

@@ -10,6 +10,7 @@ from surefoot import _tables as tables
 from surefoot._words import percent
 from surefoot.cli._console import (
     TARGET,
+    Classes,
     Cost,
     Drop,
     Estimator,
@@ -42,6 +43,7 @@ def fit(
     ],
     overwrite: Overwrite = False,
     estimator: Estimator = "boosting",
+    classes: Classes = None,
     prediction: Prediction = None,
     probability: Probability = None,
     task: Task = "auto",
@@ -82,7 +84,7 @@ def fit(
     check_own(out, overwrite=overwrite)
     name = tables.table_name(data)
     with working(f"Reading {name}"):
-        given = given_model(estimator, task, prediction, probability)
+        given = given_model(estimator, task, prediction, probability, classes)
         if sample is not None and labels is not None:
             raise Mistake("--labels counts the rows of the whole table: leave out --sample.")
         table = read_whole(data, sample, random_state, given.form)

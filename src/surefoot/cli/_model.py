@@ -1,5 +1,6 @@
 """Model of a command: built from its name, or a file that the user or `surefoot fit` saved; its costs and limits."""
 
+import csv
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from importlib import import_module
@@ -15,8 +16,12 @@ from threadpoolctl import threadpool_limits
 from surefoot._error_estimators import ErrorEstimator
 from surefoot._models import (
     ENDINGS,
+    NativeClassifier,
     NativeModel,
+    Refusal,
+    by_position,
     given_predictions,
+    has_names,
     is_fitted,
     native_estimator,
     seeded_everywhere,
@@ -47,6 +52,7 @@ class GivenModel(NamedTuple):
     form: dict[str, Any] | None
     is_fitted: bool
     outputs: tuple[str, ...] = ()
+    classes: Sequence[str] | None = None
 
     def output_columns(self, columns: Iterable[str]) -> dict[str, str | None]:
         """Columns of the predictions that are judged, and of probabilities with the class that each is of, if named."""
@@ -67,8 +73,10 @@ def given_model(
     task: str,
     prediction: str | None = None,
     probability: Sequence[str] | None = None,
+    classes: str | None = None,
 ) -> GivenModel:
     """Model that --estimator names, without an error estimator around it; or predictions in its place."""
+    named = None if classes is None else [name.strip() for name in next(csv.reader([classes]))]
     if prediction is not None:
         if estimator != "boosting":
             raise Mistake("--prediction judges predictions that were made: leave out --estimator.")
@@ -76,7 +84,7 @@ def given_model(
             raise Mistake("--probability is for classes: leave it out with --task regression.")
         chosen = "classification" if probability else task
         outputs = (prediction, *(probability or ()))
-        return GivenModel(None, chosen, None, is_fitted=False, outputs=outputs)
+        return GivenModel(None, chosen, None, is_fitted=False, outputs=outputs, classes=named)
     if probability:
         raise Mistake("--probability needs --prediction COLUMN with the predictions themselves.")
     path = model_file(estimator)
@@ -84,7 +92,7 @@ def given_model(
         model = load_estimator(estimator.removeprefix(MLFLOW))
     elif path is None:
         check_name(estimator)
-        return GivenModel(None, task, None, is_fitted=False)
+        return GivenModel(None, task, None, is_fitted=False, classes=named)
     else:
         model = load(path)
     form = getattr(model, "input_form_", None)
@@ -97,7 +105,8 @@ def given_model(
         )
     if "auto" not in (task, model_task) and task != model_task:
         raise Mistake(f"{estimator} holds a model for {model_task}, not for {task}.")
-    return GivenModel(model, task if model_task == "auto" else model_task, form, is_fitted(model))
+    chosen = task if model_task == "auto" else model_task
+    return GivenModel(model, chosen, form, is_fitted(model), classes=named)
 
 
 def model_file(estimator: str) -> Path | None:
@@ -145,8 +154,10 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         if isinstance(model, NativeModel):
             model.spell_like(rows.X.columns)
         X = known_columns(model, rows.X, rows.name)
+        if not has_names(model):
+            remark(by_position(list(X.columns)))
         if isinstance(model, NativeModel):
-            model = native_model(model, X, rows, estimator)
+            model = native_model(model, X, rows, estimator, given.classes)
         known = np.asarray(model.classes_).tolist() if is_classification else rows.y.tolist()
         if strange := sorted(set(rows.y.tolist()) - set(known), key=str):
             raise Mistake(
@@ -159,6 +170,12 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         )
         unlabelled = None if rows.unlabelled is None else rows.unlabelled[X.columns]
         rows, model = rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(model)
+    if given.classes is not None and not isinstance(
+        getattr(model, "estimator", None), NativeClassifier
+    ):
+        raise Mistake(
+            "--classes is for a fitted model that has classes and no names for them: leave it out."
+        )
     classes = known_classes(model, rows.y).tolist() if is_classification else []
     return rows._replace(classes=classes), model
 
@@ -208,14 +225,18 @@ def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
     return rows._replace(unlabelled=None), FrozenEstimator(model)
 
 
-def native_model(model: NativeModel, X: Any, rows: Rows, estimator: str) -> Any:
-    """Estimator around a booster or a graph; a remark if it has no names of its classes."""
-    with one_sentence_of(f"{estimator} cannot predict the rows of {rows.name}"):
-        model = native_estimator(model, X, rows.y, rows.task)
-    if hasattr(model, "classes_"):
-        remark(
-            f"The outputs of {estimator} are taken for the classes {listed(model.classes_.tolist())}, in this order."
-        )
+def native_model(
+    model: NativeModel, X: Any, rows: Rows, estimator: str, classes: Sequence[str] | None
+) -> Any:
+    """Estimator around a booster or a graph; a remark says which classes its outputs are."""
+    try:
+        with one_sentence_of(f"{estimator} cannot predict the rows of {rows.name}"):
+            model = native_estimator(model, X, rows.y, rows.task, classes)
+    except Refusal as refusal:
+        raise Mistake(f"{estimator} {refusal}.") from refusal
+    if isinstance(model, NativeClassifier):
+        in_order = listed(np.asarray(model.classes).tolist())
+        remark(f"The outputs of {estimator} are taken for the classes {in_order}, in this order.")
     return model
 
 

@@ -12,6 +12,7 @@ from surefoot._words import listed
 from surefoot.cli._console import (
     TABLE,
     TARGET,
+    Classes,
     Cost,
     Drop,
     Estimator,
@@ -52,6 +53,7 @@ def report(
     ] = None,
     target: Annotated[str | None, TARGET] = None,
     estimator: Estimator = "boosting",
+    classes: Classes = None,
     prediction: Prediction = None,
     probability: Probability = None,
     task: Task = "auto",
@@ -126,7 +128,7 @@ def report(
     if unknown := [code for code in ignore or () if code not in CHECKS]:
         raise Mistake(f"--ignore {unknown[0]} is not known: there are {listed(CHECKS)}.")
     with working(f"Reading {data or 'an example'}"):
-        given = given_model(estimator, task, prediction, probability)
+        given = given_model(estimator, task, prediction, probability, classes)
         table, name, column, chosen = table_or_example(
             data, target, given.task, sample, random_state, given.form
         )

@@ -1,18 +1,22 @@
 """Error estimation for a trained model in one call."""
 
-from collections.abc import Callable
-from typing import Any, Self
+import warnings
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.multiclass import type_of_target
 
-from surefoot._models import Refusal, given_predictions, native_estimator
+from surefoot._models import (
+    NativeClassifier,
+    Refusal,
+    by_position,
+    given_predictions,
+    has_names,
+    native_estimator,
+)
 from surefoot._splits import splits_in_time
 from surefoot._tables import column_names, count_rows, is_frame
-from surefoot._typing import Floats
 from surefoot._words import plural
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
@@ -25,21 +29,30 @@ N_PERIODS = 5
 
 
 def assess(
-    model: Any, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None, **options: Any
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    classes: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    **options: Any,
 ) -> IndividualErrorClassifier | IndividualErrorRegressor:
     """Error estimator of a trained model, learned from rows that the model has not seen.
 
     Parameters
     ----------
     model : fitted classifier or regressor, booster, or callable
-        The model, used as it is. The classes of a `Booster` of LightGBM or XGBoost are the sorted labels. A callable
-        takes rows, in a table of the kind of `X`, and returns class probabilities, one column per class in
-        the order of the sorted labels, or for two classes only those of the second; or, if `y`
-        holds numbers, predictions.
+        The model, used as it is. A callable takes rows, in a table of the kind of `X`, and returns class probabilities,
+        one column per class, or for two classes only those of the second; or, if `y` holds numbers, predictions.
     X : array-like, CSR or frame of shape (n_rows, n_columns)
         Rows that the model was not trained on: its errors on training rows are too small.
     y : array-like of shape (n_rows,)
         Their targets.
+    classes : array-like of shape (n_classes,), default=None
+        Classes in the order of the model's outputs, for a booster, graph or callable, which does not name them. With
+        None they are the names in the graph; else 0, 1, 2, ... if the targets are such numbers; else the sorted
+        targets, and an error if another order fits these clearly better.
     sample_weight, groups : array-like of shape (n_rows,), default=None
         Weights of the rows, and groups of rows that stay in one fold.
     **options
@@ -64,7 +77,7 @@ def assess(
         raise ValueError(
             f"X has {plural(n_rows, 'row')}: errors can be learned from at least {LEAST_ROWS}."
         )
-    model = as_estimator(model, X, y)
+    model = as_estimator(model, X, y, classes)
     kind = IndividualErrorClassifier if is_classifier(model) else IndividualErrorRegressor
     frozen = model if isinstance(model, FrozenEstimator) else FrozenEstimator(model)
     return kind(frozen, **options).fit(X, y, sample_weight=sample_weight, groups=groups)
@@ -148,77 +161,20 @@ def assess_predictions(
     return assess(model, table, y, sample_weight=sample_weight, groups=groups, **options)
 
 
-def as_estimator(model: Any, X: Any, y: Any) -> Any:
+def as_estimator(model: Any, X: Any, y: Any, classes: Any = None) -> Any:
     """Estimator for a model; a callable becomes a classifier or regressor, depending on its output and on y."""
     try:
-        native = native_estimator(model, X, y)
+        estimator = native_estimator(model, X, y, classes=classes)
     except Refusal as refusal:
         raise ValueError(f"model {refusal}.") from refusal
-    if native is not None:
-        return native
-    if hasattr(model, "predict") and not isinstance(model, type):
-        return model
-    if not callable(model) or isinstance(model, type):
+    if estimator is not None and is_frame(X) and not (callable(model) or has_names(model)):
+        warnings.warn(by_position(column_names(X)), UserWarning, stacklevel=3)
+    estimator = model if estimator is None else estimator
+    if not hasattr(estimator, "predict") or isinstance(estimator, type):
         raise TypeError(
             f"model={model!r} is no trained model: it may be a fitted classifier or regressor, or a "
             "callable that returns probabilities or predictions."
         )
-    output = np.asarray(model(X))
-    if output.dtype.kind not in "fiub":
-        raise TypeError("model returns labels: a callable may return probabilities or numbers.")
-    # One column cannot describe three classes.
-    if output.ndim == 1 and type_of_target(y) != "binary":
-        return FunctionRegressor(model).take_columns(X)
-    classes = np.unique(np.asarray(y))
-    n_columns = 2 if output.ndim == 1 else output.shape[1]
-    if n_columns != len(classes):
-        raise ValueError(
-            f"model returns probabilities of {n_columns} classes, and y has {len(classes)}: they must match."
-        )
-    return FunctionClassifier(model, classes).take_columns(X)
-
-
-class FunctionModel(BaseEstimator):
-    """Fitted model around a function, which is trained already."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def take_columns(self, X: Any) -> Self:
-        """Keep the names of a frame's columns, so that the function gets frames."""
-        if is_frame(X):
-            self.feature_names_in_ = np.array(column_names(X), dtype=object)
-        return self
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Do nothing, as the function is trained already."""
-        return self
-
-
-class FunctionRegressor(RegressorMixin, FunctionModel):
-    """Regressor around a function that returns predictions."""
-
-    def predict(self, X: Any) -> Floats:
-        """Predictions that the function returns."""
-        return np.asarray(self.function(X), dtype=np.float64)
-
-
-class FunctionClassifier(ClassifierMixin, FunctionModel):
-    """Classifier around a function that returns class probabilities."""
-
-    def __init__(self, function: Callable[[Any], Any], classes: NDArray[Any]) -> None:
-        super().__init__(function)
-        self.classes = classes
-        self.classes_ = classes
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities that the function returns, with a column for each of two classes."""
-        output = np.asarray(self.function(X), dtype=np.float64)
-        return np.column_stack([1 - output, output]) if output.ndim == 1 else output
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row."""
-        return np.asarray(self.classes)[self.predict_proba(X).argmax(axis=1)]
+    if classes is not None and not isinstance(estimator, NativeClassifier):
+        raise ValueError("model has names for its classes, or no classes: leave out classes.")
+    return estimator
