@@ -103,9 +103,9 @@ def test_log_odds_of_a_network_become_probabilities(tmp_path):
 def test_one_probability_for_two_classes(tmp_path):
     model, weights = network(1, "Sigmoid")
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
-    judgement = fitted(
-        tmp_path / "model.onnx", CLASSES, tmp_path, "--classes", "yes,no"
-    ).judge(FRAME)
+    judgement = fitted(tmp_path / "model.onnx", CLASSES, tmp_path, "--classes", "yes,no").judge(
+        FRAME
+    )
     own = 1 / (1 + np.exp(-(FRAME.to_numpy(dtype=np.float32) @ weights)))
     np.testing.assert_allclose(judgement.probabilities[:, 0], own.ravel(), atol=1e-6)
 
