@@ -109,7 +109,13 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
             *("GivenOutputs", "GraphClassifier", "MixedInput", "MixedVectorizer", "ModelInput"),
-            *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
+            *(
+                "NativeClassifier",
+                "NativeRegressor",
+                "NumericInput",
+                "FittedModel",
+                "VectorEncoder",
+            ),
             "VotingTrees",
         ),
         "surefoot._series": ("SeriesBatch",),

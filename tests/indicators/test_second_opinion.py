@@ -221,7 +221,9 @@ def test_probabilities_are_those_of_the_opinion_itself(scaler):
     opinion = SecondOpinion(GaussianNB(), opinions=[("own", own)]).fit(X, y)
     [(_, fitted)] = opinion.opinions_
     rows = opinion.index_.coordinates(X)
-    asked = opinion.columns_and_opinions(Neighborhood(opinion.index_, X))[1]["own"]
+    neighborhood = Neighborhood(opinion.index_, X)
+    opinion.columns(neighborhood)
+    asked = neighborhood.opinions["own"]
     assert_allclose(asked, fitted.predict_proba(rows), rtol=1e-9)
 
 

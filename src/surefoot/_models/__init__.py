@@ -18,7 +18,7 @@ from surefoot._models._inputs import (
     model_input,
 )
 from surefoot._models._model import (
-    Outputs,
+    FittedModel,
     TagsOfModel,
     as_labels,
     ask_chosen,
@@ -68,13 +68,13 @@ from surefoot._typing import settle
 __all__ = [
     "ENDINGS",
     "TITLES",
+    "FittedModel",
     "GivenOutputs",
     "GraphClassifier",
     "MixedInput",
     "ModelInput",
     "NativeClassifier",
     "NativeModel",
-    "Outputs",
     "Refusal",
     "SharedTrees",
     "TagsOfModel",

@@ -296,8 +296,8 @@ def takes_rows_as_they_are(model: Any) -> bool:
     return not (transformers or has_categories or preprocesses_inside(predictor))
 
 
-class Outputs:
-    """Outputs of a fitted model: all that the core sees of it.
+class FittedModel:
+    """A fitted model and how it is asked: all that the core sees of it.
 
     Scores behave like log-odds: one column for two classes or a regressor, else one per class. For two classes a
     higher score means the positive (second) class; it is 0 where the decision changes, also for a classifier with a

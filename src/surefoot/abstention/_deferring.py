@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFitter, units_of
+from surefoot._crossfit import cross_predict, units_of
 from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
 from surefoot._models import ask_chosen
 from surefoot._splits import learner_folds
@@ -158,9 +158,16 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         self.error_estimator_ = self._error_estimator_of(cheap, cv).fit(
             X, y, sample_weight=sample_weight, groups=groups
         )
-        model, rows, predictions = CrossFitter(
-            [], expensive, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
-        ).predict(X, y, groups=groups, sample_weight=sample_weight)
+        model, rows, predictions = cross_predict(
+            expensive,
+            X,
+            y,
+            cv=cv,
+            groups=groups,
+            sample_weight=sample_weight,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
         self._learn_value(y, rows, predictions, groups, sample_weight)
         self.estimators_ = [self.error_estimator_.estimator_, model]
         self.named_estimators_ = Bunch(

@@ -18,13 +18,7 @@ from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._copies import errors_of_known, known_rows
-from surefoot._crossfit import (
-    CrossFit,
-    CrossFitter,
-    HeldOutOutputs,
-    PanelOutput,
-    named,
-)
+from surefoot._crossfit import CrossFit, Outputs, cross_fit, named
 from surefoot._models import (
     TagsOfModel,
     check_model,
@@ -48,7 +42,7 @@ from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot._words import UNITS, plural
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
-from surefoot.neighborhoods import Neighborhood
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Indicators that the error estimator does not learn from: of the distance that makes a row novel, and of stability,
 # unless `LocalSensitivity` is among those that it learns from.
@@ -76,8 +70,7 @@ class Row(Indicator):
 
     They measure no trust by themselves, but let an error estimator learn in which parts of the data the model
     fails (passthrough). Sparse rows have too many columns: they raise an error, or have none of these columns if
-    `optional`. `layout` holds the names of the columns; one that the index lacks, such as that of a category that is
-    not in its rows, is 0.
+    `optional`. A column that the index of a fold lacks, such as that of a category that is not in its rows, is 0.
     """
 
     doubt = "rows with such values are hard"
@@ -92,18 +85,20 @@ class Row(Indicator):
         optional: bool = False,
         space: Any = "scaled",
         metric: Any = "auto",
-        layout: list[str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.prediction = prediction
         self.optional = optional
         self.space = space
         self.metric = metric
-        self.layout = layout
 
-    def laid_out_like(self, fitted: Self) -> Self:
-        """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
-        return clone(self).set_params(layout=fitted.layout or fitted.index_.coordinate_names())
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index: the columns are those of the deployed rows, in their order."""
+        super().attach(index)
+        own = index.coordinate_names()
+        self._names = own if index.like is None else index.like.coordinate_names()
+        self._places = [own.index(name) if name in own else -1 for name in self._names]
+        return self
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Prediction, if `prediction=True`, then the coordinates of the row."""
@@ -114,12 +109,8 @@ class Row(Indicator):
                     "passthrough=True needs dense rows: sparse ones have too many columns."
                 )
             rows = np.empty((len(neighborhood), 0))
-        elif self.layout is not None:
-            names = self.index_.coordinate_names()
-            absent = np.zeros(len(rows))
-            rows = np.column_stack(
-                [rows[:, names.index(name)] if name in names else absent for name in self.layout]
-            )
+        elif self.index_.like is not None:
+            rows = np.where(np.less(self._places, 0), 0.0, rows[:, self._places])
         return np.hstack([neighborhood.scores[:, :1], rows] if self.prediction else [rows])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
@@ -129,8 +120,7 @@ class Row(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        rows = self.index_.space.rows
-        n_columns = 0 if issparse(rows) else len(self.layout or rows.T)
+        n_columns = 0 if issparse(self.index_.space.rows) else len(self._places)
         names = ["prediction"] * self.prediction + [f"column_{i}" for i in range(n_columns)]
         return np.array(names, dtype=object)
 
@@ -184,7 +174,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Estimated errors, from columns by indicator, and from scores and predictions of the model."""
 
     @abstractmethod
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: Outputs, confidence: float) -> dict[str, Any]:
         """Fields of a judgement that differ between classification and regression."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -216,34 +206,37 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self.input_form_ = input_form(X)  # tables are read from files in the same form
         self._learned = list(learned)
         not_learned = self._indicators_of_judgement(learned)
-        fitter = CrossFitter(
-            {**learned, **not_learned},
+        cross = cross_fit(
             self.estimator,
-            cv=self.cv,
-            max_reference_rows=self.max_reference_rows,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        cross = fitter.fit(
+            {**learned, **not_learned},
             X,
             y,
+            cv=self.cv,
             groups=groups,
             sample_weight=sample_weight,
+            max_reference_rows=self.max_reference_rows,
             methods=self._methods,
             opinions=True,
             inner=self._learned if is_regressor(self.estimator) else None,
             twice=getattr(self, "intervals", None) == "proven",
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
         )
-        self._panel, self.estimator_ = cross.panel, cross.model
+        self._panel, self.estimator_ = cross.deployed.panel, cross.deployed.model
         self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
         self.n_splits_ = len(self.splits_)
-        self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
+        self.never_held_out_, self.reference_rows_ = (
+            cross.training.too_rare,
+            cross.training.reference(cross.deployed.train),
+        )
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         inputs = inputs_of(self.estimator, X)
         self._missing = MissingInputs.of(take_rows(inputs, self.reference_rows_))
-        self.input_sample_ = sample_inputs(X, inputs, rows, self._index.coordinates, cross.seed)
+        self.input_sample_ = sample_inputs(
+            X, inputs, rows, self._index.coordinates, cross.training.seed
+        )
         kind = frame_kind(X)
         known = {
             **self._shared_fields(take_rows(X, rows), held_out),
@@ -253,16 +246,18 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "scores": held_out.scores,
             "splits": held_out.splits,
             "opinions": held_out.opinions,
-            "groups": None if cross.groups is None else cross.groups[rows],
-            "distinct": cross.distinct[rows],
+            "groups": None
+            if cross.training.copies.groups is None
+            else cross.training.copies.groups[rows],
+            "distinct": cross.training.copies.distinct[rows],
             "truth": cross.truth,
             "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
         self.held_out_ = self._learn(cross, known)
         if isinstance(self.estimator, FrozenEstimator):
-            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.seed)
+            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.training.seed)
             self.held_out_ = replace(self.held_out_, seen=seen)
-        self._known = known_rows(inputs, self.held_out_.rows, self.held_out_.error)
+        self._known = known_rows(cross.training.copies, self.held_out_.rows, self.held_out_.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -353,7 +348,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         check_outputs(self.estimator, X)
         return X
 
-    def _shared_fields(self, X: Any, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
+    def _shared_fields(self, X: Any, output: Outputs) -> dict[str, Any]:
         """Fields of a judgement that need no error estimator: stability, novelty and columns."""
         stability = output.columns[self._stability].T
         return {
@@ -362,7 +357,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
-    def _are_novel(self, X: Any, output: PanelOutput | HeldOutOutputs) -> Mask:
+    def _are_novel(self, X: Any, output: Outputs) -> Mask:
         """Mask of the rows that are far from training rows, or lack inputs that these have."""
         is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
         return np.asarray(is_far | self._missing.are_unusual(inputs_of(self.estimator, X)))

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, PanelOutput
+from surefoot._crossfit import CrossFit, Outputs
 from surefoot._models import given_model, series_model, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
@@ -374,7 +374,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self._learn_pools(cross)
         prediction = held_out.answers["predict"]
         wrong = (prediction != truth).astype(np.int64)
-        self._learner = self._new_learner(cross.seed)
+        self._learner = self._new_learner(cross.training.seed)
         self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
         is_default = self.error_estimator is None
         self.error_estimator_ = self._learner if is_default else self._learner.learner_
@@ -416,7 +416,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                     codes,
                     cross.weight,
                     cross.units,
-                    cross.seed,
+                    cross.training.seed,
                 )
 
     def _new_learner(self, seed: int) -> Any:
@@ -446,13 +446,13 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _keep_for_sets(self, cross: CrossFit, codes: NDArray[Any]) -> None:
         """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
-        held_out, self._n_trained = cross.held_out, cross.panel.indexes[0].n_trained
+        held_out, self._n_trained = cross.held_out, cross.deployed.panel.index.n_trained
         scores = nonconformity(held_out.scores)[np.arange(len(codes)), codes]
-        counts = cross.distinct[held_out.rows]
+        counts = cross.training.copies.distinct[held_out.rows]
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):
             first = np.unique(held_out.rows[counts], return_index=True)[1]
-            self._fold_models = [cross.model]
+            self._fold_models = [cross.deployed.model]
             self._held_out_nonconformity = [scores[counts][first]]
             return
         self._fold_models = [fold.model for fold in cross.folds]
@@ -460,7 +460,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             scores[counts & (held_out.splits == number)] for number in range(len(cross.folds))
         ]
 
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: Outputs, confidence: float) -> dict[str, Any]:
         wrong = self._wrong(output.columns)
         prediction = output.answers["predict"]
         return {

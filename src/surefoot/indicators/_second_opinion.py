@@ -1,7 +1,6 @@
 """Agreement of other, quickly fitted models with a prediction: trees, boosted trees, lines, a Gaussian and kernels."""
 
 from collections.abc import Sequence
-from itertools import chain
 from math import prod
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -26,13 +25,13 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import boost_symmetric_trees
-from surefoot._models import Outputs, SharedTrees, VotingTrees, share_of_columns, top_class
+from surefoot._models import FittedModel, SharedTrees, VotingTrees, share_of_columns, top_class
 from surefoot._parallel import counted
 from surefoot._shrunk import pool_weights, pooled
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator, Part, own_probabilities
+from surefoot.indicators._indicator import Indicator, own_probabilities
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[tuple[str, Any]]
@@ -148,9 +147,9 @@ class SecondOpinion(Indicator):
     opinions_: list[tuple[str, Any]]
     weights_: Floats
 
-    # Index in whose space shared trees were fitted: that of the deployed model. The pipeline of a fold's model may
-    # scale rows otherwise, where the thresholds of these trees would mean something else.
-    _index_of_trees: NeighborhoodIndex | None = None
+    # Whether the trees were fitted in the space of the deployed model. The pipeline of a fold's model may scale rows
+    # otherwise, where the thresholds of these trees would mean something else.
+    _has_shared_trees: bool
 
     def __init__(
         self,
@@ -226,54 +225,42 @@ class SecondOpinion(Indicator):
                 else (name, model)
                 for name, model in fitted
             ]
-        self.opinions_ = fitted
+        self.opinions_, self._has_shared_trees = fitted, trees is not None
         self.weights_ = np.array([0.0, *[1 / len(fitted)] * len(fitted)])
         return self
 
-    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
-        """Fitted copy for each part.
+    def fit_folds(
+        self,
+        indexes: Sequence[NeighborhoodIndex],
+        rows: Sequence[Any],
+        folds: Ints | None = None,
+        n_jobs: int | None = None,
+    ) -> list[Self]:
+        """Fitted copy for each model; the folds share the default trees if they may.
 
-        The folds share the default trees, if the first part is the deployed one and no label can have
-        shaped its rows: the trees are fitted in its space, each on some of the folds.
+        These trees are fitted in the space of the deployed model, each on some of the folds.
         """
-        first, *rest = parts
-        shares = DEFAULT in self._chosen and first.folds is not None and first.fold < 0
-        is_folds = all(part.fold >= 0 for part in rest)
-        if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
-            return super().fit_parts(parts, n_jobs)
-        is_regression = first.index.outputs.is_regression
+        coordinates, labels = rows[0]
+        if folds is None or DEFAULT not in self._chosen or len(np.unique(labels)) < 2:
+            return super().fit_folds(indexes, rows, folds, n_jobs)
+        is_regression = indexes[0].outputs.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
-        tree = kind(**tree_settings(first.rows, is_regression, self.random_state))
-        shared = SharedTrees(tree, first.rows, first.labels, first.folds, self.n_trees)
-        deployed = clone(self).attach(first.index)
-        deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
+        tree = kind(**tree_settings(coordinates, is_regression, self.random_state))
+        shared = SharedTrees(tree, coordinates, labels, folds, self.n_trees)
         tasks = (
-            delayed(self._fit_fold)(part, shared.for_rows_of(part.fold), first) for part in rest
+            delayed(clone(self).attach(index).learn)(*own, shared.for_rows_of(number))
+            for number, (index, own) in enumerate(zip(indexes, rows, strict=True), start=-1)
         )
-        rest = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-        return list(counted(chain([deployed], rest), "learn"))
-
-    def _fit_fold(self, part: Part, trees: Any, deployed: Part) -> Self:
-        """Fitted copy for a fold, with trees that have not seen it but were fitted in the deployed space."""
-        fitted = clone(self).attach(part.index)
-        fitted._index_of_trees = deployed.index  # noqa: SLF001 - a copy of this
-        return fitted.learn(part.rows, part.labels, trees)
+        return list(counted(Parallel(n_jobs=n_jobs, return_as="generator")(tasks), "learn"))
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or gap and spread of each regressor."""
-        return self.columns_and_opinions(neighborhood)[0]
-
-    def columns_and_opinions(
-        self, neighborhood: Neighborhood
-    ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-        """Columns, and the output of each other model by name: of a classifier its probability of each class."""
         columns: list[Floats] = []
-        outputs: dict[str, NDArray[Any]] = {}
-        model = neighborhood.index.outputs
+        model, outputs = neighborhood.index.outputs, neighborhood.opinions
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
-            if name == TREES and self._index_of_trees is not None:
-                rows = self._index_of_trees.coordinates(neighborhood.table)
+            if name == TREES and self._has_shared_trees and self.index_.like is not None:
+                rows = self.index_.like.coordinates(neighborhood.table)
             if model.is_regression:
                 outputs[name], spread = _prediction_and_spread(opinion, rows)
                 columns.append(outputs[name] - neighborhood.scores[:, 0])
@@ -281,10 +268,14 @@ class SecondOpinion(Indicator):
             else:
                 outputs[name] = _probabilities(opinion, rows, model.classes)
         if not model.is_regression:
-            opinions = log_opinions(model, [own_probabilities(neighborhood), *outputs.values()])
+            probabilities = [
+                own_probabilities(neighborhood),
+                *(outputs[n] for n, _ in self.opinions_),
+            ]
+            opinions = log_opinions(model, probabilities)
             predicted = top_class(neighborhood.scores)
             columns = [pooled_log_odds(model, opinions, self.weights_, predicted)]
-        return np.column_stack(columns), outputs
+        return np.column_stack(columns)
 
     def learn_pool(
         self,
@@ -337,13 +328,15 @@ class SecondOpinion(Indicator):
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
 
 
-def log_opinions(model: Outputs, probabilities: Sequence[Floats]) -> Floats:
+def log_opinions(model: FittedModel, probabilities: Sequence[Floats]) -> Floats:
     """Logarithms of class probabilities by several models, (n_models, n_rows, n_classes), none below what rows show."""
     least = model.least_probability
     return np.log(np.clip(np.stack(probabilities), least, 1 - least))
 
 
-def pooled_log_odds(model: Outputs, opinions: Floats, weights: Floats, predicted: Ints) -> Floats:
+def pooled_log_odds(
+    model: FittedModel, opinions: Floats, weights: Floats, predicted: Ints
+) -> Floats:
     """Clipped log-odds of the predicted classes by a pool of opinions."""
     probabilities = np.exp(pooled(opinions, weights))[np.arange(len(predicted)), predicted]
     least = model.least_probability**2  # several opinions together may be surer than each of them

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,9 +14,9 @@ from sklearn.utils.extmath import row_norms
 
 from surefoot._kernels import aligned_neighbors
 from surefoot._models import (
+    FittedModel,
     GivenOutputs,
     ModelInput,
-    Outputs,
     as_labels,
     axis_samples,
     inputs_of,
@@ -86,7 +86,7 @@ class NeighborhoodIndex:
 
     Attributes
     ----------
-    outputs : Outputs
+    outputs : FittedModel
         Classes of the model, and how its scores are made.
     voter : estimator or None
         The model, if it votes by the neighbours that this index finds.
@@ -125,14 +125,14 @@ class NeighborhoodIndex:
         n_jobs: int | None = None,
     ) -> None:
         X = as_table(X)
-        self.held_out_scores, self.counted = held_out_scores, counted
+        self.held_out_scores, self.counted, self.like = held_out_scores, counted, like
         self.transformers, self.predictor = split_model(model)
         self.labels = None if y is None else np.array(y)
         self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), n_neighbors, n_jobs
         # Number of rows from which indicators derive their number of neighbours.
         self.n_reference: int = self.n_rows if like is None else like.n_reference
         self.n_trained = n_trained or self.n_rows
-        self.outputs = Outputs(self.predictor, response, self.n_trained)
+        self.outputs = FittedModel(self.predictor, response, self.n_trained)
         # Whether there is a model to ask about points between the rows.
         self.has_model = not isinstance(self.predictor, GivenOutputs)
         self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
@@ -227,6 +227,12 @@ class NeighborhoodIndex:
         """Prepare for searches of the indexed rows among parts of about `n_rows` of them."""
         if self.n_neighbors > 0:
             self.search.prepare_parts(self.n_neighbors, n_rows)
+
+    def with_held_out_scores(self, scores: Floats) -> Self:
+        """Copy that knows out-of-fold scores of its rows."""
+        other = copy(self)
+        other.held_out_scores = scores
+        return other
 
     def transform(self, X: Any) -> Any:
         """Rows after the transformers of the model's pipelines."""
@@ -328,6 +334,8 @@ class Neighborhood:
         Out-of-fold scores of the neighbours, in an action that cross-fits.
     probabilities : ndarray of shape (n_rows, n_classes)
         Class probabilities of the model, if it has `predict_proba`.
+    opinions : dict of str to ndarray
+        Outputs of other models on the rows, by name; an indicator that asks other models adds theirs.
 
     Examples
     --------
@@ -346,8 +354,9 @@ class Neighborhood:
         self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
     ) -> None:
         self.index, self.table = index, as_table(X)
-        # Outputs of the model for the rows, by method.
+        # Outputs of the model for the rows, by method, and of other models, by name.
         self.asked: dict[str, Any] = {} if twin is None else twin.asked
+        self.opinions: dict[str, Any] = {} if twin is None else twin.opinions
         # Whether the votes at samples come from the neighbours of the row, without another search.
         self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
@@ -362,7 +371,7 @@ class Neighborhood:
     def part(self, rows: slice) -> "Neighborhood":
         """Neighbourhood of some of the rows."""
         part = copy(self)
-        vars(part)["asked"] = {}
+        part.asked, part.opinions = {}, {}
         for name in ("table", "transformed", "inputs"):
             setattr(part, name, take_rows(getattr(self, name), rows))
         if self.index.n_neighbors > 0:
