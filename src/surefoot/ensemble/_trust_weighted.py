@@ -41,7 +41,7 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     max_error : float, default=None
         With "abstain", the estimated error above which a model is doubtful; None is its own mean
         error out of fold.
-    error_estimator : classifier, default=None
+    learner : classifier, default=None
         Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out, the same for all models. A number means shuffled folds.
@@ -98,14 +98,12 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         mode: str = "weight",
         *,
         max_error: float | None = None,
-        error_estimator: Any = None,
+        learner: Any = None,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
-        )
+        super().__init__(estimators, learner, cv=cv, random_state=random_state, n_jobs=n_jobs)
         self.indicator = indicator
         self.mode = mode
         self.max_error = max_error

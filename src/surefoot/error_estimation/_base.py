@@ -149,7 +149,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def __init__(
         self,
         estimator: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         indicators: Any = "auto",
         passthrough: bool = False,
@@ -159,7 +159,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
-        self.error_estimator = error_estimator
+        self.learner = learner
         self.indicators = indicators
         self.passthrough = passthrough
         self.cv = cv
