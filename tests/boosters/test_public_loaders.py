@@ -25,6 +25,7 @@ RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(N_ROWS, 3)).astype(np.float32), columns=["a", "b", "c"]).astype(
     float
 )
+NUMBERS = X.to_numpy()
 SIGNAL = 2 * X["a"].to_numpy() + RNG.normal(size=N_ROWS)
 GAPS = X.mask(RNG.random(X.shape) < 0.2)
 WORDS = X.assign(plan=pd.Categorical(RNG.choice(["free", "paid", "trial"], N_ROWS)))
@@ -142,7 +143,7 @@ def catboost(target, loss, rows=X, refusal=None, early=False, plain=False, **set
 
 
 def onnx(
-    target, model=None, options=None, rows=X.to_numpy(), refusal=None, trained_on=None, classes=None
+    target, model=None, options=None, rows=NUMBERS, refusal=None, trained_on=None, classes=None
 ):
     """A scikit-learn model, converted; `trained_on` makes other targets of those of the table."""
 
