@@ -277,15 +277,9 @@ def canonical_metric(metric: Metric) -> Metric:
     return METRICS[metric]
 
 
-def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
-    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
-    if window is not None:
-        window_radius(window, 1)
-        if not (isinstance(metric, str) and metric == "dtw"):
-            raise ValueError(
-                f"window={window!r} needs metric='dtw': metric={metric!r} has no window."
-            )
-    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
+def check_neighbor_metric(metric: Metric) -> None:
+    """Raise an error unless neighbours can be searched by this metric: "auto", a metric between rows or a search."""
+    if not (isinstance(metric, str) and metric == "auto"):
         canonical_metric(metric)
 
 

@@ -124,7 +124,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
             *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
             *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
-            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
+            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior"),
         ),
         "surefoot.indicators": (
             *(
@@ -145,10 +145,12 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("TrustScore", "VoteDisagreement"),
         ),
         "surefoot.neighborhoods": (
-            *("DTWNeighbors", "NeighborSpace", "NeighborhoodIndex", "RowSearch"),
-            "SparseNeighbors",
+            *("NeighborSpace", "NeighborhoodIndex", "RowSearch", "SparseNeighbors"),
         ),
-        "surefoot.time_series": ("KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+        "surefoot.time_series": (
+            *("DTWNeighbors", "KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+            "VoteConfidence",
+        ),
     },
     "PartialNode": {"functools": ("partial",)},
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},

@@ -95,7 +95,7 @@ def test_all_models_in_the_rows_own_space_share_one_search(monkeypatch):
     original = NeighborhoodIndex._index_rows
 
     def count(self, *args):
-        built.append(type(self.predictor).__name__)
+        built.append(type(self.model.predictor).__name__)
         return original(self, *args)
 
     monkeypatch.setattr(NeighborhoodIndex, "_index_rows", count)

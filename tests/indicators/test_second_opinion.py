@@ -112,7 +112,7 @@ def test_the_learned_pool_makes_the_labels_as_likely_as_any_other():
     guesses = random.dirichlet([1, 1, 1], 400)
     own = np.sqrt(truth) / np.sqrt(truth).sum(axis=1, keepdims=True)
     column = found.learn_pool([own, guesses, truth], own.argmax(axis=1), codes, random_state=0)
-    least = found.index_.outputs.least_probability
+    least = found.index_.model.least_probability
     logs = np.log(np.clip([own, guesses, truth], least, 1 - least))
 
     def loss(weights):

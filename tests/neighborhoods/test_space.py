@@ -100,4 +100,4 @@ def test_fewer_rows_use_as_many_neighbors_and_one_limit_of_log_odds():
     whole = index(X, y)
     part = index(X[::5], y[::5], like=whole, n_trained=150)
     assert part.n_reference == 150
-    assert part.outputs.least_probability == whole.outputs.least_probability == 1 / 302
+    assert part.model.least_probability == whole.model.least_probability == 1 / 302

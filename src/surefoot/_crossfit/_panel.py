@@ -95,7 +95,7 @@ class Panel:
                     around[id(index)] = Neighborhood(index, near.table, near)
                 columns[name] = indicator.columns(around[id(index)])
             # Last, as a call for samples around the rows gives the outputs of the rows, too.
-            has = near.index.outputs.has_probabilities
+            has = near.index.model.has_probabilities
             answers = {m: near.answer(m) for m in methods if m == "predict" or has}
             return Outputs(near.scores, columns, answers, near.opinions if opinions else {})
 

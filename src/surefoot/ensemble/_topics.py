@@ -18,8 +18,7 @@ from surefoot._models import (
     FittedModel,
     fit_model,
     interpolate,
-    series_model,
-    split_model,
+    offered_by,
     takes_rows_as_they_are,
 )
 from surefoot._parallel import counted
@@ -27,7 +26,12 @@ from surefoot._tables import as_numbers, is_frame, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import canonical_metric
 from surefoot.indicators import Indicator
-from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods import (
+    KernelKNeighborsClassifier,
+    Neighborhood,
+    NeighborhoodIndex,
+    NeighborSearch,
+)
 
 T = TypeVar("T")
 
@@ -208,7 +212,7 @@ class TopicPanel:
         if own_space or own_response or len(metrics) > 1 or not models or not may_share(models, X):
             return None
         metric = next(iter(metrics.values()), "auto")
-        if metric == "dtw" or series_model(models[0]) is not None:
+        if isinstance(metric, NeighborSearch) or offered_by(models[0], "neighbor_search"):
             return None
         if metric != "auto":
             return canonical_metric(metric)
@@ -368,7 +372,6 @@ class SharedNeighborhood(Neighborhood):
         self.index = index
         self.transformed, self.inputs = first.transformed, first.inputs
         self.asked, self.opinions = {}, {}
-        self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self._shared = shared
         if index.n_neighbors > 0:
             self.rows, self.distances, self.indices = first.rows, first.distances, first.indices
@@ -378,9 +381,9 @@ class SharedNeighborhood(Neighborhood):
     ) -> Floats:
         """Scores at samples around each row; see `Neighborhood.sample_scores`."""
         near = self.indices[:, :n_neighbors]
-        if sampling == "voronoi" and self.has_cached_votes:
-            return self._cell_scores(near)
-        index, model = self.index, self.index.voter
+        if sampling == "voronoi" and (scores := self._cell_scores(near)) is not None:
+            return scores
+        index, model = self.index, self._kernel_model
         if sampling not in ("voronoi", "midpoint", "uniform") or index.is_affine:
             return super().sample_scores(n_neighbors, sampling, fractions)
         key = sampling, n_neighbors, b"" if fractions is None else fractions.tobytes()
@@ -389,18 +392,20 @@ class SharedNeighborhood(Neighborhood):
             ("samples", *key), lambda: interpolate(self.inputs, index.input.rows, near, steps)
         )
         if model is None:
-            return index.outputs(index.input.as_model_sees(samples)).reshape(*near.shape, -1)
+            return index.model(index.input.as_model_sees(samples)).reshape(*near.shape, -1)
         # Nearest-neighbour models share the search, which does not depend on the labels.
         voting = self._once(
             ("voting", model.n_neighbors_, *key),
             lambda: model.search_.kneighbors(samples, model.n_neighbors_),
         )
         votes = model.decision_function_of_lists(*voting)
-        return index.outputs.scores(votes).reshape(*near.shape, -1)
+        return index.model.scores(votes).reshape(*near.shape, -1)
 
-    def _cell_scores(self, near: Ints) -> Floats:
+    def _cell_scores(self, near: Ints) -> Floats | None:
         """Scores at the samples by the votes of cached neighbours, whose weights do not depend on the labels."""
-        model = self.index.voter
+        model = self._kernel_model
+        if model is None or model.sample_neighbors != "cached":
+            return None
         cache = self.indices[:, : max(model.list_length, near.shape[1])]
         weights = self._once(
             ("weights", model.n_neighbors_, model.gamma_, near.shape[1]),
@@ -408,7 +413,13 @@ class SharedNeighborhood(Neighborhood):
         )
         signs = np.where(self.index.labels[cache] == model.classes_[1], 1.0, -1.0)  # type: ignore[index]
         votes = weights @ signs[:, :, None]
-        return self.index.outputs.scores(votes.ravel()).reshape(*near.shape, -1)
+        return self.index.model.scores(votes.ravel()).reshape(*near.shape, -1)
+
+    @property
+    def _kernel_model(self) -> KernelKNeighborsClassifier | None:
+        """Model that votes by the neighbours of the batch; None for another model."""
+        voter = self.index.voter
+        return voter if isinstance(voter, KernelKNeighborsClassifier) else None
 
     def _steps(self, near: Ints, sampling: str, fractions: Floats | None) -> Floats:
         key = "steps", near.shape[1], sampling, b"" if fractions is None else fractions.tobytes()
@@ -441,16 +452,15 @@ def index_for(
     """Index of another model of the same rows, which shares the search of the given one."""
     index = copy(shared)
     vars(index).pop("scores", None)  # cached ones are those of the first model
-    index.transformers, index.predictor = split_model(model)
     index.labels, index.held_out_scores = labels, held_out_scores
-    index.outputs = FittedModel(index.predictor, response, index.n_trained)
-    index.voter = index.predictor if index.n_neighbors > 0 and _votes(index, shared) else None
+    index.model = FittedModel(model, response, index.n_trained)
+    index.voter = index.model.predictor if index.n_neighbors > 0 and _votes(index, shared) else None
     return index
 
 
 def _votes(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
     """Whether the model votes by the neighbours that the index finds."""
-    model, first = index.predictor, shared.predictor
+    model, first = index.model.predictor, shared.model.predictor
     if not isinstance(model, KernelKNeighborsClassifier) or model.metric != index.metric:
         return False
     if isinstance(first, KernelKNeighborsClassifier) and model.shares_rows_with(first):

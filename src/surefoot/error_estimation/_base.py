@@ -25,8 +25,8 @@ from surefoot._models import (
     given_model,
     inputs_of,
     lay_out,
+    offered_by,
     predict_labels,
-    series_model,
 )
 from surefoot._tables import (
     MissingInputs,
@@ -47,8 +47,8 @@ from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 # unless `LocalSensitivity` is among those that it learns from.
 NOVELTY, STABILITY = "novelty", "stability"
 
-# Neighbours that stability is measured towards. A model of series searches again for each of them, which is slow.
-N_NEAR, N_NEAR_SERIES = 10, 3
+# Neighbours that stability is measured towards, unless the model has a search of its own.
+N_NEAR = 10
 
 # Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
@@ -292,7 +292,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self._stability = next(fitting, STABILITY)
         added: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
         if self._stability == STABILITY:
-            n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
+            search = offered_by(self.estimator, "neighbor_search")
+            n_near = N_NEAR if search is None else search.n_stability
             added[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
         return added
 
@@ -349,7 +350,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             given.outputs(X)  # raises what is wrong with a row
         return X
 
-    def _shared_fields(self, inputs: Any, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
+    def _shared_fields(self, inputs: Any, output: Outputs) -> dict[str, Any]:
         """Fields of a judgement that need no error estimator: stability, novelty and columns."""
         stability = output.columns[self._stability].T
         return {
@@ -358,7 +359,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
-    def _are_novel(self, inputs: Any, output: PanelOutput | HeldOutOutputs) -> Mask:
+    def _are_novel(self, inputs: Any, output: Outputs) -> Mask:
         """Mask of the rows that are far from training rows, or lack inputs that these have."""
         is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
         return np.asarray(is_far | self._missing.are_unusual(inputs))

@@ -1,6 +1,6 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, Outputs
-from surefoot._models import given_model, series_model, top_class
+from surefoot._models import given_model, offered_by, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator
@@ -36,9 +36,7 @@ from surefoot.indicators import (
     LocalSensitivity,
     NeighborDisagreement,
     NeighborDistance,
-    NeighborError,
     SecondOpinion,
-    TrustScore,
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -54,46 +52,6 @@ def _model_has(name: str) -> Any:
         return True
 
     return check
-
-
-class VoteConfidence(Confidence):
-    """Confidence of a nearest-neighbour vote: shares of the votes, and the distance of the nearest voter.
-
-    Besides the columns of `Confidence` there is `log_distance`, the logarithm of the distance to the nearest training
-    row: the votes of a single neighbour are always unanimous, and then only the distance measures confidence.
-    """
-
-    needs_rows = True  # the nearest voter
-
-    directions: ClassVar[dict[str, int]] = {**Confidence.directions, "log_distance": 1}
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        response: str = "auto",
-        per_class: bool = False,
-        space: Any = "scaled",
-        metric: Any = "auto",
-        window: float | None = None,
-    ) -> None:
-        super().__init__(estimator, response=response, per_class=per_class)
-        self.space = space
-        self.metric = metric
-        self.window = window
-
-    def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that an action built, in place of `fit`."""
-        self._nearest = NeighborDistance(n_neighbors=1).attach(index)
-        return super().attach(index)
-
-    def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Columns of `Confidence`, and the logarithm of the distance to the nearest training row."""
-        return np.hstack([super().columns(neighborhood), self._nearest.columns(neighborhood)])
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns."""
-        return np.append(super().get_feature_names_out(), "log_distance")
 
 
 class NeighborConfidence(Confidence):
@@ -128,7 +86,7 @@ class NeighborConfidence(Confidence):
 
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index, and count how often each prediction of its rows is wrong."""
-        classes = index.outputs.classes
+        classes = index.model.classes
         self.predicted_ = top_class(index.scores)
         self.wrong_ = classes[self.predicted_] != index.labels
         counts, n_wrong = (
@@ -328,17 +286,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _auto_indicators(self) -> list[Indicator]:
         opinion = SecondOpinion(space="scaled", random_state=self.random_state)
-        if (
-            series_model(self.estimator) is not None
-        ):  # neighbours as it searches them (Buza et al. 2010)
-            return [
-                VoteConfidence(),
-                NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
-                NeighborDistance(n_neighbors=10, space="scaled"),
-                NeighborError(n_neighbors=10, space="scaled"),
-                TrustScore(space="scaled"),
-                opinion,
-            ]
+        if offered := offered_by(self.estimator, "error_indicators"):
+            return [*offered, opinion]
         given = given_model(self.estimator)
         has_confidence = given is None or bool(given.columns)
         return [
@@ -405,7 +354,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         for name in self._learned:
             opinion = self._panel.indicators[name]
             if isinstance(opinion, SecondOpinion):
-                model = opinion.index_.outputs
+                model = opinion.index_.model
                 own = held_out.answers.get("predict_proba")
                 if own is None:
                     own = model.probabilities_of_scores(held_out.scores)

@@ -30,7 +30,7 @@ from surefoot._validation import (
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Parameters of an indicator that its neighbourhood index needs, too.
-SETTINGS = ("space", "metric", "window", "response")
+SETTINGS = ("space", "metric", "response")
 
 # Smallest distance that weights are computed from, as a share of the row's mean distance.
 NEAREST = 1e-3
@@ -108,7 +108,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def column_directions(self) -> Ints:
         """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if either may be."""
         names = self.get_feature_names_out()
-        if getattr(self, "per_class", False) or self.index_.outputs.is_regression:
+        if getattr(self, "per_class", False) or self.index_.model.is_regression:
             return np.zeros(len(names), dtype=np.int64)
         ends = self.directions.items()
         plain = [re.sub(r"_\d+$", "", name) for name in names]
@@ -290,14 +290,12 @@ class NeighborIndicator(Indicator, ABC):
         n_neighbors: int | str | Sequence[int | str] = 10,
         space: Any = "auto",
         metric: Any = "auto",
-        window: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_neighbors = n_neighbors
         self.space = space
         self.metric = metric
-        self.window = window
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
@@ -305,7 +303,7 @@ class NeighborIndicator(Indicator, ABC):
         if not self.given_counts():
             raise ValueError("n_neighbors is empty: it may be a number, 'log', or several of them.")
         self.needed_neighbors(2)
-        check_neighbor_metric(self.metric, self.window)
+        check_neighbor_metric(self.metric)
 
     def given_counts(self) -> list[Any]:
         """Values of the parameter `n_neighbors`, as a list: ints or "log"."""
@@ -336,7 +334,7 @@ def nearness(distances: Floats) -> Floats:
 
 def own_probabilities(neighborhood: Neighborhood) -> Floats:
     """Class probabilities of the model, or its decision values turned into probabilities."""
-    outputs = neighborhood.index.outputs
+    outputs = neighborhood.index.model
     if outputs.has_probabilities:
         return neighborhood.probabilities
     return outputs.probabilities_of_scores(neighborhood.scores)

@@ -196,7 +196,7 @@ class SecondOpinion(Indicator):
         """Fit the other models on rows in the neighbour space and their targets; `trees` are fitted already."""
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
-        is_regression = self.index_.outputs.is_regression
+        is_regression = self.index_.model.is_regression
         opinions: list[tuple[str, Any]] = []
         for each in self._chosen:
             if isinstance(each, str):
@@ -243,7 +243,7 @@ class SecondOpinion(Indicator):
         coordinates, labels = rows[0]
         if folds is None or DEFAULT not in self._chosen or len(np.unique(labels)) < 2:
             return super().fit_folds(indexes, rows, folds, n_jobs)
-        is_regression = indexes[0].outputs.is_regression
+        is_regression = indexes[0].model.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
         tree = kind(**tree_settings(coordinates, is_regression, self.random_state))
         shared = SharedTrees(tree, coordinates, labels, folds, self.n_trees)
@@ -256,7 +256,7 @@ class SecondOpinion(Indicator):
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or gap and spread of each regressor."""
         columns: list[Floats] = []
-        model, outputs = neighborhood.index.outputs, neighborhood.opinions
+        model, outputs = neighborhood.index.model, neighborhood.opinions
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
             if name == TREES and self._has_shared_trees and self.index_.like is not None:
@@ -299,7 +299,7 @@ class SecondOpinion(Indicator):
         random_state : int, default=None
             Seed of the folds.
         """
-        model = self.index_.outputs
+        model = self.index_.model
         opinions = log_opinions(model, probabilities)
         column = np.empty((len(codes), 1))
         for train, test in learner_folds(len(codes), groups, random_state):
@@ -312,7 +312,7 @@ class SecondOpinion(Indicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or minus the mean absolute gap."""
         columns = self.columns(neighborhood)
-        if not neighborhood.index.outputs.is_regression:
+        if not neighborhood.index.model.is_regression:
             return columns[:, 0]
         gaps = [name.endswith("_gap") for name in self.get_feature_names_out()]
         return -np.abs(columns[:, gaps]).mean(axis=1)
@@ -320,7 +320,7 @@ class SecondOpinion(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if not self.index_.outputs.is_regression:
+        if not self.index_.model.is_regression:
             return np.array(["log_odds"], dtype=object)
         kinds = [
             (n, ["gap", "spread"] if _count_members(m) else ["gap"]) for n, m in self.opinions_
