@@ -25,7 +25,7 @@ RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(N_ROWS, 3)).astype(np.float32), columns=["a", "b", "c"]).astype(
     float
 )
-ARRAY = X.to_numpy()
+NUMBERS = X.to_numpy()
 SIGNAL = 2 * X["a"].to_numpy() + RNG.normal(size=N_ROWS)
 GAPS = X.mask(RNG.random(X.shape) < 0.2)
 WORDS = X.assign(plan=pd.Categorical(RNG.choice(["free", "paid", "trial"], N_ROWS)))
@@ -142,7 +142,9 @@ def catboost(target, loss, rows=X, refusal=None, early=False, plain=False, **set
     return Case(write, target, ".cbm", classes, rows, refusal)
 
 
-def onnx(target, model=None, options=None, rows=ARRAY, refusal=None, trained_on=None, classes=None):
+def onnx(
+    target, model=None, options=None, rows=NUMBERS, refusal=None, trained_on=None, classes=None
+):
     """A scikit-learn model, converted; `trained_on` makes other targets of those of the table."""
 
     def write(path, rows, y):
@@ -179,7 +181,7 @@ def catboost_onnx(target, loss, classes=None, refusal=None):
 
         return public
 
-    return Case(write, target, ".onnx", classes, ARRAY, refusal)
+    return Case(write, target, ".onnx", classes, X.to_numpy(), refusal)
 
 
 RANKS, SEVERAL = "is a model that ranks rows", "predicts several numbers or labels of each row"

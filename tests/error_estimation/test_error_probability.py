@@ -206,7 +206,7 @@ def test_the_default_starts_from_it_and_others_do_without():
     assert np.abs(without.predict_error(X) - default.predict_error(X)).max() > 1e-3
     others = clone(model).set_params(indicators=[Confidence(), NeighborDistance()]).fit(X, y)
     assert others.prior_ is None
-    learner = clone(model).set_params(error_estimator=GaussianNB()).fit(X, y)
+    learner = clone(model).set_params(learner=GaussianNB()).fit(X, y)
     assert learner.prior_ is None
 
 

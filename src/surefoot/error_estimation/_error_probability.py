@@ -457,9 +457,7 @@ def check_learner(learner: Any) -> None:
     is_model = hasattr(learner, "fit") and not isinstance(learner, type)
     fits = is_model and hasattr(learner, "__sklearn_tags__")
     if learner is not None and not (fits and (is_classifier(learner) or is_regressor(learner))):
-        raise TypeError(
-            f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
-        )
+        raise TypeError(f"learner={learner!r} is no model: it may be a classifier or regressor.")
 
 
 def learner_output(learner: Any, table: Floats) -> Floats:
