@@ -155,6 +155,7 @@ def order_in_words(error_estimator: Any, rows: Any) -> str | None:
     )
     if not findings or findings[0].evidence["sorted_by_target"]:
         return None
-    option = findings[0].evidence["time_option"]
-    remedy = f": fit with {option}" if option else ""
-    return f"{findings[0].sentence} For later rows, errors and promises may be too low{remedy}."
+    return (
+        f"{findings[0].sentence} For later rows, errors and promises may be too low: fit with "
+        f"{findings[0].evidence['time_option']}."
+    )
