@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier
-from surefoot._shrunk import fit_logistic, smoothed_targets
+from surefoot._logistic import fit_logistic, smoothed_targets
 from surefoot.error_estimation import ErrorPrior
 from surefoot.error_estimation._error_probability import ShrunkLogisticRegression
 from surefoot.indicators import Confidence, NeighborDistance
@@ -95,7 +95,7 @@ def test_a_row_is_estimated_without_its_group():
         rest = groups != group
         pull = np.array([0.01, 1.0, *[found.penalty_ * rest.sum()] * 3])
         target = smoothed_targets(y[rest], np.ones(rest.sum()))
-        w = fit_logistic(Z[rest], target, np.ones(rest.sum()), pull, prior, prior)
+        w = fit_logistic(Z[rest], target, np.ones(rest.sum()), pull, prior).weights
         assert_allclose(logit(found.held_out_probability_[~rest]), Z[~rest] @ w, atol=1e-3)
 
 

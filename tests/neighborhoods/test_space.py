@@ -54,7 +54,7 @@ def test_samples_are_made_in_the_models_own_input():
     found = index(X, y, space="scaled")
     row, near = X[:1] + 0.05, Neighborhood(found, X[:1] + 0.05)
     half_way = (row + X[near.indices[0]]) / 2
-    expected = found.predictor.decision_function(half_way)
+    expected = found.model.predictor.decision_function(half_way)
     expected -= expected.mean(axis=1, keepdims=True)
     assert_allclose(near.sample_scores(5, "midpoint")[0], expected)
 

@@ -147,7 +147,7 @@ def build_panels(
 
     def score(model: Any, train: Ints, test: Ints) -> Floats:
         votes = int(deployed[0].voter is not None)  # by the lists of the deployed index
-        given = {**settings(model, train), "n_neighbors": votes, "like": deployed[0]}
+        given = {**settings(model, train), "n_neighbors": votes, "like": deployed[0], "copy": False}
         index = NeighborhoodIndex(**given, response=response)
         return np.concatenate(index.map(lambda near: near.scores, take_rows(training.X, test), 0))
 
@@ -235,7 +235,7 @@ def build_indexes(
         n_reference = given["X"].shape[0] if like is None else like.n_reference
         needs = [indicator.needed_neighbors(n_reference) for indicator in group.values()]
         settings = next(iter(group.values())).index_settings() if group else {}
-        known = {"response": response, **settings, **given, "like": like}
+        known = {"response": response, **settings, **given, "like": like, "copy": False}
         indexes.append(NeighborhoodIndex(**known, n_neighbors=max(needs, default=0)))
     return indexes
 

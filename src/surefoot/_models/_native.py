@@ -62,11 +62,8 @@ TREES = "__model"
 # XGBClassifier and XGBRegressor. A booster that is passed in Python predicts with all, as its own `predict` does.
 ROUNDS = "surefoot_rounds"
 
-# How much the probabilities of a row may differ from a sum of 1 by rounding, and a probability from 0 and 1.
+# How much the probabilities of a row may differ from a sum of 1 by rounding, and a probability from another one.
 SUM_ERROR, ROUNDING = 1e-3, 1e-6
-
-# Least standard deviation of a column that is no constant.
-TINY = 1e-9
 
 # Most numbers of an ONNX graph for each row whose meaning the target decides, as of the whole numbers of a target.
 FEW_OUTPUTS = 10
@@ -719,7 +716,10 @@ def _better_order(codes: Ints, probabilities: Floats) -> Ints | None:
     the same in every row contribute. Of calibrated probabilities no other order has a higher one. Half of the rows of
     each class chooses the order that is tested on the other half, so that the number of orders is of no matter.
     """
-    scaled = (probabilities - probabilities.mean(axis=0)) / (probabilities.std(axis=0) + TINY)
+    spread = probabilities.std(axis=0)
+    scaled = (probabilities - probabilities.mean(axis=0)) / np.where(
+        spread > ROUNDING, spread, np.inf
+    )
     halves, differences = np.empty_like(codes), np.zeros(len(codes))
     halves[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % 2
     for half in (0, 1):
@@ -733,7 +733,7 @@ def _better_order(codes: Ints, probabilities: Floats) -> Ints | None:
 
 def _best_order(codes: Ints, values: Floats) -> Ints:
     """Column of each class for which the sum over the rows is highest; its own, if others are not better."""
-    sums = TINY * np.eye(values.shape[1])
+    sums = ROUNDING * np.eye(values.shape[1])
     np.add.at(sums, codes, values)
     return np.asarray(linear_sum_assignment(sums, maximize=True)[1])
 

@@ -85,10 +85,8 @@ def own_copy(X: Any) -> Any:
         return np.array(X)  # in the layout of X, on which the rounding of sums depends
     if is_pandas(X) or issparse(X):
         return X.copy()
-    frame = nw.from_native(X, eager_only=True)
-    return frame.select(
-        nw.all()
-    ).to_native()  # a frame around the same columns, which are never changed
+    # A frame around the same columns, which are never changed.
+    return nw.from_native(X, eager_only=True).select(nw.all()).to_native()
 
 
 def is_frame(X: Any) -> bool:

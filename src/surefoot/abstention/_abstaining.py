@@ -381,7 +381,7 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         return model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y)
 
     def _are_novel(self, X: Any) -> Mask:
-        """Mask of the rows that lack inputs of training rows, or are far from training rows, if there are any."""
+        """Mask of the rows that lack inputs that training rows have, or are far from these, if there are any."""
         unusual = self._missing.are_unusual(X)
         if self._near is None:
             return unusual

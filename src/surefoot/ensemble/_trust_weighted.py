@@ -8,8 +8,8 @@ from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
 from surefoot._error_estimators import ErrorEstimatorEnsemble
+from surefoot._logistic import best_departure
 from surefoot._models import class_votes
-from surefoot._shrunk import best_departure
 from surefoot._typing import Floats
 from surefoot._validation import check_number, check_option, check_rows
 from surefoot.error_estimation import HeldOut

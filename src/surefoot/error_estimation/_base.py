@@ -58,6 +58,9 @@ NOVEL_SHARE = 0.01
 FAR_BELOW, NEARLY_NONE = 0.5, 0.2
 MOST_REFITTED, N_REFITS = 5_000, 3
 
+# Given numbers equal the target if they differ by at most this share of its spread: a copy of it may have been rounded.
+ROUNDED = 1e-6
+
 # Most rows of the sample of inputs, most cells of it, and the rows that it has however wide they are.
 MOST_SAMPLED = 5_000
 MOST_CELLS = 2_000_000
@@ -558,10 +561,11 @@ def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) 
         return (np.asarray(predictions) != truth).astype(np.float64)
 
     own, classes = losses(held_out.prediction), held_out.classes
-    if given_model(model) is not None and not own.any():
+    spread = 1.0 if classes is not None else float(truth.std())
+    if given_model(model) is not None and own.max() <= ROUNDED * spread:
         warnings.warn(
-            f"The predictions equal the target in each of {plural(len(own), 'row')}, and nothing is promised: is their "
-            "column the target, or a copy of it?",
+            f"The predictions equal the target in each of {plural(len(own), 'row')}: is their column the target, or a "
+            "copy of it? Nothing is promised; if it is no copy, add rows on which the predictions are wrong.",
             UserWarning,
             stacklevel=3,
         )

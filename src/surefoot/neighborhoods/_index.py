@@ -69,6 +69,8 @@ class NeighborhoodIndex:
         Rows that distances are measured to, as many as a fold has: with more rows, all are nearer. None means all.
     n_jobs : int, default=None
         Number of threads, for the search and over batches of rows.
+    copy : bool, default=True
+        Whether the rows are copied. False is for rows that nobody changes in place.
 
     Attributes
     ----------
@@ -109,6 +111,7 @@ class NeighborhoodIndex:
         positions: Ints | None = None,
         counted: Mask | None = None,
         n_jobs: int | None = None,
+        copy: bool = True,
     ) -> None:
         X = as_table(X)
         self.held_out_scores, self.counted, self.like = held_out_scores, counted, like
@@ -124,7 +127,7 @@ class NeighborhoodIndex:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
             known = like if like is not None and like.n_neighbors > 0 else None
-            self._index_rows(X if known else own_copy(X), y, space, metric, known, positions)
+            self._index_rows(own_copy(X) if copy else X, y, space, metric, known, positions)
 
     def _index_rows(
         self,
