@@ -85,22 +85,24 @@ class Panel:
             Whether the outputs of the other models in `SecondOpinion` are returned too.
         """
         chosen = {n: each for n, each in self.indicators.items() if names is None or n in names}
+        samples = {name: indicator.needed_samples() for name, indicator in chosen.items()}
+        # First those with samples around the rows: a call for these gives the outputs of the rows, too.
+        order = sorted(chosen, key=lambda name: -samples[name])
 
         def describe(near: Neighborhood) -> Outputs:
             around = {id(near.index): near}
             columns = {}
-            for name, indicator in chosen.items():
-                index = indicator.index_
+            for name in order:
+                index = chosen[name].index_
                 if id(index) not in around:
                     around[id(index)] = Neighborhood(index, near.table, near)
-                columns[name] = indicator.columns(around[id(index)])
-            # Last, as a call for samples around the rows gives the outputs of the rows, too.
+                columns[name] = chosen[name].columns(around[id(index)])
+            columns = {name: columns[name] for name in chosen}
             has = near.index.model.has_probabilities
             answers = {m: near.answer(m) for m in methods if m == "predict" or has}
             return Outputs(near.scores, columns, answers, near.opinions if opinions else {})
 
-        n_samples = max((each.needed_samples() for each in chosen.values()), default=0)
-        return join(self.index.map(describe, X, n_samples))
+        return join(self.index.map(describe, X, max(samples.values(), default=0)))
 
 
 def join(batches: Sequence[Outputs]) -> Outputs:

@@ -367,6 +367,10 @@ class FittedModel:
         """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
         return self.scores(getattr(self.predictor, self.method)(inputs))
 
+    def score(self, table: Any) -> Floats:
+        """Scores of the rows of a table."""
+        return self(table if self.is_given else self.transform(table))
+
     def asked(self, method: str, inputs: Any, known: dict[str, Any]) -> Any:
         """Output of a method of the model; the model is not asked where known outputs give it to the bit."""
         kind = type(self.predictor)

@@ -23,7 +23,6 @@ from surefoot._models import (
     TagsOfModel,
     check_model,
     given_model,
-    inputs_of,
     lay_out,
     offered_by,
     predict_labels,
@@ -40,7 +39,7 @@ from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot._words import UNITS, plural
 from surefoot.error_estimation._judgement import HeldOut, Judgement
-from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
+from surefoot.indicators import Confidence, Indicator, LocalSensitivity, NeighborDistance
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Indicators that the error estimator does not learn from: of the distance that makes a row novel, and of stability,
@@ -98,8 +97,8 @@ class Row(Indicator):
         """Attach to an index: the columns are those of the deployed rows, in their order."""
         super().attach(index)
         own = index.coordinate_names()
-        self._names = own if index.like is None else index.like.coordinate_names()
-        self._places = [own.index(name) if name in own else -1 for name in self._names]
+        names = own if index.like is None else index.like.coordinate_names()
+        self._places = [own.index(name) if name in own else -1 for name in names]
         return self
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
@@ -198,8 +197,9 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self : object
             The fitted estimator.
         """
-        learned = named(self._resolve_indicators())
         check_model(self.estimator)
+        self.given_outputs_ = given_model(self.estimator)
+        learned = named(self._resolve_indicators())
         check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         y = self._check_target(y)
@@ -227,14 +227,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self._panel, self.estimator_ = cross.deployed.panel, cross.deployed.model
         self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
         self.n_splits_ = len(self.splits_)
-        self.never_held_out_, self.reference_rows_ = (
-            cross.training.too_rare,
-            cross.training.reference(cross.deployed.train),
-        )
+        self.never_held_out_ = cross.training.too_rare
+        self.reference_rows_ = cross.training.reference(cross.deployed.train)
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
-        inputs = inputs_of(self.estimator, X)
+        inputs, copies = self.inputs(X), cross.training.copies
         self._missing = MissingInputs.of(inputs)
         self.input_sample_ = sample_inputs(
             X, inputs, rows, self._index.coordinates, cross.training.seed
@@ -248,10 +246,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "scores": held_out.scores,
             "splits": held_out.splits,
             "opinions": held_out.opinions,
-            "groups": None
-            if cross.training.copies.groups is None
-            else cross.training.copies.groups[rows],
-            "distinct": cross.training.copies.distinct[rows],
+            "groups": None if copies.groups is None else copies.groups[rows],
+            "distinct": copies.distinct[rows],
             "truth": cross.truth,
             "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
@@ -259,7 +255,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         if isinstance(self.estimator, FrozenEstimator):
             seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.training.seed)
             self.held_out_ = replace(self.held_out_, seen=seen)
-        self._known = known_rows(cross.training.copies, self.held_out_.rows, self.held_out_.error)
+        self._known = known_rows(copies, self.held_out_.rows, self.held_out_.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -283,6 +279,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             raise ValueError(
                 "There is nothing to learn from: indicators=[] needs passthrough=True."
             )
+        # The model's own confidence first, where the default learner expects it.
+        chosen = sorted(chosen, key=lambda indicator: not is_own_confidence(indicator))
         return [indicator.prepared(self.random_state) for indicator in chosen]
 
     def _indicators_of_judgement(self, learned: dict[str, Indicator]) -> dict[str, Indicator]:
@@ -335,13 +333,14 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
-        inputs = inputs_of(self.estimator, X)
+        inputs = self.inputs(X)
         known, fields["error"] = self._at_least_held_out(inputs, fields["error"])
         return Judgement(**self._shared_fields(inputs, output), **fields, known=known, **kind)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""
-        given = given_model(self.estimator)
+        check_is_fitted(self)
+        given = self.given_outputs_
         if predictions is not None:
             if given is None:
                 raise ValueError(
@@ -352,6 +351,10 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         if given is not None:
             given.outputs(X)  # raises what is wrong with a row
         return X
+
+    def inputs(self, X: Any) -> Any:
+        """Columns of a table that are inputs: all, unless given outputs are among them."""
+        return X if self.given_outputs_ is None else self.given_outputs_.inputs(X)
 
     def _shared_fields(self, inputs: Any, output: Outputs) -> dict[str, Any]:
         """Fields of a judgement that need no error estimator: stability, novelty and columns."""
@@ -399,7 +402,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """
         X = self._rows(X, predictions, probabilities)
         errors = self._estimate(*self._describe(X))
-        return self._at_least_held_out(inputs_of(self.estimator, X), errors)[1]
+        return self._at_least_held_out(self.inputs(X), errors)[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""
@@ -414,7 +417,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         input that training rows nearly always have.
         """
         X = check_rows(self, X)
-        return self._are_novel(inputs_of(self.estimator, X), self._panel(X, [NOVELTY]))
+        return self._are_novel(self.inputs(X), self._panel(X, [NOVELTY]))
 
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
@@ -487,8 +490,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from: indicator__column."""
         check_is_fitted(self)
-        names = [self._panel.indicators[name].full_column_names(name) for name in self._learned]
-        return np.array(list(chain.from_iterable(names)), dtype=object)
+        names = [
+            f"{name}__{column}"
+            for name in self._learned
+            for column in self._panel.indicators[name].get_feature_names_out()
+        ]
+        return np.array(names, dtype=object)
 
     def _known_column_names(self) -> list[str]:
         """Names by which priors know the columns."""
@@ -499,6 +506,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Reason for doubt behind each indicator, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
+
+
+def is_own_confidence(indicator: Indicator) -> bool:
+    """Whether an indicator is the model's own confidence in its prediction."""
+    return isinstance(indicator, Confidence) and not indicator.per_class
 
 
 @dataclass(frozen=True, eq=False)

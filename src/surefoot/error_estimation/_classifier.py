@@ -11,10 +11,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, Outputs
-from surefoot._models import given_model, offered_by, top_class
+from surefoot._models import FittedModel, offered_by, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
-from surefoot.error_estimation._base import IndividualErrorEstimator
+from surefoot.error_estimation._base import IndividualErrorEstimator, is_own_confidence
 from surefoot.error_estimation._conformal import check_supported, cv_plus_sets, nonconformity
 from surefoot.error_estimation._error_probability import (
     CalibratedLearner,
@@ -187,6 +187,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
         Their names, where they are strings.
+    given_outputs_ : object
+        Columns of the table that stand in the place of a model, of `assess_predictions`; None with a model.
     input_form_ : dict
         Library of the table seen in `fit`, and the kinds and categories of its columns.
 
@@ -269,7 +271,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         check_supported(sum(map(len, self._held_out_nonconformity)), confidence)
-        new = [nonconformity(self._fold_scores(model, X)) for model in self._fold_models]
+        models = (FittedModel(model, "auto", self._n_trained) for model in self._fold_models)
+        new = [nonconformity(model.score(X)) for model in models]
         return cv_plus_sets(new, self._held_out_nonconformity, confidence)
 
     @available_if(_model_has("predict_proba"))
@@ -288,8 +291,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         opinion = SecondOpinion(space="scaled", random_state=self.random_state)
         if offered := offered_by(self.estimator, "error_indicators"):
             return [*offered, opinion]
-        given = given_model(self.estimator)
-        has_confidence = given is None or bool(given.columns)
+        has_confidence = self.given_outputs_ is None or bool(self.given_outputs_.columns)
         return [
             Confidence() if has_confidence else NeighborConfidence(),
             LocalSensitivity(n_neighbors=10, space="scaled"),
@@ -297,10 +299,6 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             NeighborDistance(n_neighbors=10, space="scaled"),
             opinion,
         ]
-
-    def _resolve_indicators(self) -> list[Indicator]:
-        """Checked indicators, own confidence first, where the default error estimator expects it."""
-        return sorted(super()._resolve_indicators(), key=lambda i: not _is_own_confidence(i))
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         if not is_classifier(self.estimator):
@@ -320,24 +318,23 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth, weight = cross.held_out, cross.truth, cross.weight
-        self._learn_pools(cross)
+        columns = known["columns"] | self._learn_pools(cross)
         prediction = held_out.answers["predict"]
         wrong = (prediction != truth).astype(np.int64)
         self._learner = self._new_learner(cross.training.seed)
-        self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
-        is_default = self.learner is None
-        self.learner_ = self._learner if is_default else self._learner.learner_
+        self._learner.fit(self._table(columns), wrong, weight, cross.units)
+        self.learner_ = self._learner if self.learner is None else self._learner.learner_
         codes = np.searchsorted(self.classes_, truth)
         losses, error = wrong.astype(float), self._learner.held_out_probability_
         if self._costs is not None:
-            losses = self._costs[codes, np.searchsorted(self.classes_, prediction)]
-            self._cost_factor = 1.0
-            error = self._in_costs(self._learner.held_out_probability_, held_out.scores, prediction)
+            predicted = np.searchsorted(self.classes_, prediction)
+            losses = self._costs[codes, predicted]
+            error = expected_cost(self._costs, held_out.scores, predicted, error)
             self._cost_factor = cost_factor(losses, error, weight)
             error = self._cost_factor * error
         self._keep_for_sets(cross, codes)
         return HeldOut(
-            **known,
+            **{**known, "columns": columns},
             prediction=prediction,
             error=error,
             classes=self.classes_,
@@ -347,26 +344,24 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             costs=self._costs,
         )
 
-    def _learn_pools(self, cross: CrossFit) -> None:
-        """Learn what the second opinions are worth, and write what they say together in place of their mean."""
-        held_out = cross.held_out
-        codes = np.searchsorted(self.classes_, cross.truth)
+    def _learn_pools(self, cross: CrossFit) -> dict[str, Floats]:
+        """Learn what second opinions are worth; out-of-fold columns of their pools, by the indicator's name."""
+        held_out, columns = cross.held_out, {}
         for name in self._learned:
             opinion = self._panel.indicators[name]
             if isinstance(opinion, SecondOpinion):
-                model = opinion.index_.model
                 own = held_out.answers.get("predict_proba")
                 if own is None:
-                    own = model.probabilities_of_scores(held_out.scores)
-                others = [held_out.opinions[other] for other, _ in opinion.opinions_]
-                held_out.columns[name][:] = opinion.learn_pool(
-                    [own, *others],
+                    own = opinion.index_.model.probabilities_of_scores(held_out.scores)
+                columns[name] = opinion.learn_pool(
+                    [own, *(held_out.opinions[other] for other, _ in opinion.opinions_)],
                     top_class(held_out.scores),
-                    codes,
+                    np.searchsorted(self.classes_, cross.truth),
                     cross.weight,
                     cross.units,
                     cross.training.seed,
                 )
+        return columns
 
     def _new_learner(self, seed: int) -> Any:
         """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""
@@ -383,15 +378,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             return PretrainedLogisticRegression(self.prior_, random_state=seed)
         learned = [self._panel.indicators[name] for name in self._learned]
         directions = [indicator.column_directions() for indicator in learned]
-        n_own = len(directions[0]) if _is_own_confidence(learned[0]) else 0
+        n_own = len(directions[0]) if is_own_confidence(learned[0]) else 0
         return ShrunkLogisticRegression(
             n_own=n_own, directions=np.concatenate(directions), random_state=seed
         )
-
-    def _fold_scores(self, model: Any, X: Any) -> Floats:
-        """Scores of rows by the model of a fold."""
-        index = NeighborhoodIndex(model, X, n_neighbors=0, n_trained=self._n_trained)
-        return np.concatenate(index.map(lambda near: near.scores, X, 0))
 
     def _keep_for_sets(self, cross: CrossFit, codes: NDArray[Any]) -> None:
         """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
@@ -433,7 +423,3 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             return wrong
         codes = np.searchsorted(self.classes_, prediction)
         return self._cost_factor * expected_cost(self._costs, scores, codes, wrong)
-
-
-def _is_own_confidence(indicator: Indicator) -> bool:
-    return isinstance(indicator, Confidence) and not indicator.per_class

@@ -98,6 +98,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Uniform sample of the held-out rows' inputs, with which `surefoot.monitoring` compares new rows.
     n_features_in_ : int
         Columns seen in `fit`.
+    given_outputs_ : object
+        Columns of the table that stand in the place of a model, of `assess_predictions`; None with a model.
     feature_names_in_, input_form_ : ndarray of shape (n_columns,), dict
         Their names, where they are strings; their kinds and categories, and the library of the table.
 

@@ -97,13 +97,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
 
-    def full_column_names(self, name: str) -> list[str]:
-        """Names of the columns of the fitted indicator that an action calls `name`: indicator__column."""
-        return [f"{name}__{column}" for column in self.get_feature_names_out()]
-
     def known_column_names(self, name: str) -> list[str]:
         """Names by which a prior knows the columns: those of what they stand for, where this could not be measured."""
-        return self.full_column_names(name)
+        return [f"{name}__{column}" for column in self.get_feature_names_out()]
 
     def column_directions(self) -> Ints:
         """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if either may be."""

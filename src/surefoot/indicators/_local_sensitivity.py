@@ -133,7 +133,6 @@ class LocalSensitivity(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`."""
         super().attach(index)
-        self.check_parameters()
         self.n_neighbors_ = min(self.needed_neighbors(index.n_reference), index.n_rows)
         self._fractions = None
         if self.sampling == "uniform":
@@ -196,7 +195,7 @@ class LocalSensitivity(Indicator):
 
     def known_column_names(self, name: str) -> list[str]:
         """Names of the columns of the cell, in whose place those of the neighbours stand without a model."""
-        own = self.full_column_names(name)
+        own = super().known_column_names(name)
         return own if self.per_class else [f"{name}__{cell}" for cell in OF_CELL[: len(own)]]
 
 

@@ -10,12 +10,12 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._models import fit_model, top_class
-from surefoot._splits import resolve_cv
+from surefoot._models import FittedModel, fit_model, top_class
+from surefoot._splits import mean_held_out, resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot.indicators._indicator import NeighborIndicator, nearness
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods import Neighborhood
 
 
 class NeighborError(NeighborIndicator):
@@ -172,21 +172,15 @@ def out_of_fold_scores(
         if not classifies or len(np.unique(y[train])) == len(labels)
     ]
     scores = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_scores)(estimator, X, y, weight, train, test) for train, test in splits
+        delayed(_fold_scores)(estimator, X, y, weight, *split) for split in splits
     )
-    n_scores = len(labels) if classifies and len(labels) > 2 else 1
-    total, count = np.zeros((len(y), n_scores)), np.zeros((len(y), 1))
-    for (_, test), part in zip(splits, scores, strict=True):
-        total[test] += part
-        count[test] += 1
-    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    return mean_held_out(len(y), list(zip((test for _, test in splits), scores, strict=True)))
 
 
 def _fold_scores(
     estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None, train: Ints, test: Ints
 ) -> Floats:
     """Scores of the test rows of one fold by a model of its training rows."""
-    rows, labels = take_rows(X, train), y[train]
-    model = fit_model(estimator, rows, labels, None if weight is None else weight[train])
-    index = NeighborhoodIndex(model, rows, labels, n_neighbors=0)
-    return np.concatenate(index.map(lambda near: near.scores, take_rows(X, test), 0))
+    weight = None if weight is None else weight[train]
+    model = fit_model(estimator, take_rows(X, train), y[train], weight)
+    return FittedModel(model, "auto", len(train)).score(take_rows(X, test))

@@ -126,7 +126,6 @@ class ResamplingSpread(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`."""
         super().attach(index)
-        self.check_parameters()
         model, auto = index.model.predictor, self.method == "auto"
         self._forest = infinitesimal_jackknife(model) if auto else None
         self._shortcut = None

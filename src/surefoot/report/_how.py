@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from surefoot._models import given_model
 from surefoot._tables import count_rows
 from surefoot._typing import Floats, Split
 from surefoot._words import number, plural
@@ -70,7 +69,7 @@ def describe_data(
         "name": name or "the table",
         "n_rows": len(y),
         "n_columns": int(getattr(error_estimator, "n_features_in_", 1))  # texts have one
-        - len(given.output_columns if (given := given_model(error_estimator.estimator)) else []),
+        - len(given.output_columns if (given := error_estimator.given_outputs_) else []),
         "n_without_target": 0 if X_unlabelled is None else count_rows(X_unlabelled),
         "classes": [
             {"label": str(label), "share": count / len(y)}
@@ -83,7 +82,7 @@ def describe_data(
 
 def _about_holding_out(error_estimator: Any, cv: Any) -> str:
     splits = error_estimator.splits_
-    if given := given_model(error_estimator.estimator):
+    if given := error_estimator.given_outputs_:
         held_out = error_estimator.held_out_
         measured = held_out.unit.all_rows.format(held_out.unit.show(float(held_out.losses.mean())))
         return f"{given.describe()} {UNSEEN.format(measured)}"
@@ -149,7 +148,7 @@ def describe_how(
     n_reference = len(error_estimator.reference_rows_)
     sampled = f"Neighbours are searched among {number(n_reference)} rows drawn at random."
     caveats = [
-        OUTPUTS_ONLY if given_model(error_estimator.estimator) else SEEN_BY_NONE,
+        OUTPUTS_ONLY if error_estimator.given_outputs_ else SEEN_BY_NONE,
         f"{PROMISED} {EXACT}" if held_out.unit.is_share else PROMISED,
         "" if held_out.costs is None else _about_costs(held_out.costs, held_out.classes),
         REFITTED if refits else "",

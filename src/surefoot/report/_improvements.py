@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
 from surefoot._logistic import pool_weights, pooled
-from surefoot._models import class_votes, fit_model, given_model, predict_labels, split_model
+from surefoot._models import class_votes, fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
@@ -153,7 +153,7 @@ def find_improvements(
         rows: refits.grow,
         labels: refits.label,
     }
-    if given_model(error_estimator.estimator):  # outputs alone: there is no model to fit
+    if error_estimator.given_outputs_:  # outputs alone: there is no model to fit
         options = {**corrected, "A person for the most doubtful rows": alternatives.deferred}
         if held_out.classes is not None and held_out.probabilities is None:
             del options["Recalibrated probabilities"]
@@ -221,7 +221,7 @@ class Alternatives:
             outputs[POOL] = self._pool()
         self.others = list(outputs)
         # What given outputs could be is compared with these outputs, not with other models of the table.
-        self.aside = self.others if given_model(error_estimator.estimator) else []
+        self.aside = self.others if error_estimator.given_outputs_ else []
         best, name = best_constant(held_out)
         self.constant = f"always predicting {name}"
         constant = np.full(len(held_out.rows), best)

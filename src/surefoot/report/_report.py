@@ -368,7 +368,7 @@ class ReliabilityReport(WrittenPage):
         error_estimator, held_out, promise, intervals = self._fitted
         seed, confidence, is_asked = self.random_state, self.confidence, self.max_risk is not None
         labels, is_classification = row_labels(X), held_out.classes is not None
-        inputs = inputs_of(self.estimator, X)
+        inputs = error_estimator.inputs(X)
         checks = describe_checks(
             error_estimator, inputs, y, labels=labels, cv=self.cv, ignore=ignore
         )

@@ -9,7 +9,6 @@ from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from surefoot._models import given_model, inputs_of
 from surefoot._tables import (
     as_objects,
     column_names,
@@ -141,7 +140,7 @@ def describe_rows(
     rank = np.empty(n_total, dtype=np.intp)
     rank[np.argsort(-held_out.doubt, kind="stable")[::-1]] = np.arange(n_total)
     wrong = held_out.prediction != held_out.truth
-    inputs = inputs_of(error_estimator.estimator, X)
+    inputs = error_estimator.inputs(X)
     names, values = _cell_values(inputs, rows)
     # Mean of the model's output within the row's Voronoi cell, or on its neighbours, and two standard deviations below
     # and above; for a classifier the output is the probability of the predicted class against the second one.
@@ -181,7 +180,7 @@ def describe_rows(
         "fields": fields,
         "glossary": _explain_columns([*every, *fields], fields, is_classifier, everywhere),
         "everywhere": everywhere,
-        "sentence": f"{sentence} {AS_GIVEN if given_model(error_estimator.estimator) else UNSEEN}",
+        "sentence": f"{sentence} {AS_GIVEN if error_estimator.given_outputs_ else UNSEEN}",
     }
 
 
@@ -206,7 +205,7 @@ def _nearest_rows(
     """Nearest other labelled rows of each row, with their targets and values."""
     wanted = min(N_NEAR + 1, len(error_estimator.reference_rows_))
     near = error_estimator.kneighbors(take_rows(X, rows), wanted)[1]
-    X = inputs_of(error_estimator.estimator, X)
+    X = error_estimator.inputs(X)
     kept = [
         [other for other in others if other != row][:N_NEAR]
         for row, others in zip(rows, near, strict=True)
