@@ -280,4 +280,4 @@ def hold_out(
     rows = np.concatenate([test for _, test in splits])
     numbers = np.concatenate([np.full(len(test), i) for i, (_, test) in enumerate(splits)])
     order = np.argsort(rows, kind="stable")
-    return join(outputs).take(order)._replace(rows=rows[order], splits=numbers[order])
+    return join(outputs, order)._replace(rows=rows[order], splits=numbers[order])

@@ -40,14 +40,6 @@ class Outputs(NamedTuple):
     rows: Any = None
     splits: Any = None
 
-    def take(self, rows: Any) -> "Outputs":
-        """Outputs of some of the rows, or in another order."""
-        scores, *blocks = self[:4]
-        taken = [{name: block[name][rows] for name in block} for block in blocks]
-        return self._replace(
-            scores=scores[rows], **dict(zip(self._fields[1:4], taken, strict=True))
-        )
-
 
 class Panel:
     """Indicators attached to one fitted model; calling it describes rows. An action has one for each fold.
@@ -105,12 +97,12 @@ class Panel:
         return join(self.index.map(describe, X, max(samples.values(), default=0)))
 
 
-def join(batches: Sequence[Outputs]) -> Outputs:
-    """Outputs for the rows of all batches, in their order."""
+def join(batches: Sequence[Outputs], order: Any = slice(None)) -> Outputs:
+    """Outputs for the rows of all batches, in their order or in another one."""
     first, *_ = batches
-    scores = np.concatenate([batch.scores for batch in batches])
+    scores = np.concatenate([batch.scores for batch in batches])[order]
     blocks = (
-        {key: np.concatenate([getattr(batch, name)[key] for batch in batches]) for key in values}
+        {k: np.concatenate([getattr(batch, name)[k] for batch in batches])[order] for k in values}
         for name, values in zip(first._fields[1:4], first[1:4], strict=True)
     )
     return Outputs(scores, *blocks)
@@ -159,7 +151,8 @@ def build_panels(
     if len(parts) > 1:
         smallest = min(len(training.reference(part)) for part in parts[1:])
         for index in deployed:
-            index.prepare_parts(smallest)
+            if index.n_neighbors:
+                index.search.prepare_parts(index.n_neighbors, smallest)
     tasks = (
         delayed(build_indexes)(groups, response, deployed, **settings(model, part))
         for model, part in zip(models[1:], parts[1:], strict=True)

@@ -198,11 +198,6 @@ class NeighborhoodIndex:
         is_part = np.array_equal(rows, like.space.rows[positions])
         return like.search.part(positions) if is_part else None
 
-    def prepare_parts(self, n_rows: int) -> None:
-        """Prepare for searches of the indexed rows among parts of about `n_rows` of them."""
-        if self.n_neighbors > 0:
-            self.search.prepare_parts(self.n_neighbors, n_rows)
-
     def with_held_out_scores(self, scores: Floats) -> Self:
         """Copy that knows out-of-fold scores of its rows."""
         other = copy(self)
@@ -237,7 +232,10 @@ class NeighborhoodIndex:
     @cached_property
     def scores(self) -> Floats:
         """Scores of the model for the indexed rows, in-sample if it was trained on them."""
-        return self.input.score_rows(self.model)
+        table = self.input
+        batches = row_batches(self.n_rows, table.nbytes_per_sample)
+        parts = [self.model(table.as_model_sees(take_rows(table.rows, rows))) for rows in batches]
+        return np.concatenate(parts)
 
     def map(self, function: "Callable[[Neighborhood], T]", X: Any, n_samples: int) -> list[T]:
         """Results of a function for the neighbourhood of each batch of X; `n_samples` per row bound the batch."""
