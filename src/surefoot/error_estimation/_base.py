@@ -335,13 +335,13 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             Arrays with one entry per row; `to_frame()` returns them as a table.
         """
         check_share(confidence, "confidence")
-        kind = frame_kind(X)
         X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
         inputs = inputs_of(self.estimator, X)
         known, fields["error"] = self._at_least_held_out(inputs, fields["error"])
-        return Judgement(**self._shared_fields(inputs, output), **fields, known=known, **kind)
+        shared = {**self._shared_fields(inputs, output), **frame_kind(X)}
+        return Judgement(**shared, **fields, known=known)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""
