@@ -64,14 +64,14 @@ class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
     def __init__(
         self,
         estimators: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
-        self.error_estimator = error_estimator
+        self.learner = learner
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -167,7 +167,7 @@ class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
             )
         return kind(
             model,
-            self.error_estimator,
+            self.learner,
             cv=cv,
             random_state=self.random_state,
             n_jobs=self.n_jobs,

@@ -60,7 +60,7 @@ class DeferringClassifier(ClassifierMixin, RoutingEnsemble):
     costs : tuple of (float, float), default=None
         Price of a call, and price of an error: rows are deferred where a call saves more than it costs. With a
         `budget`, a row must meet both conditions.
-    error_estimator : classifier, default=None
+    learner : classifier, default=None
         Learner of the cheap model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out, the same for all models. A number means shuffled folds.
@@ -116,14 +116,12 @@ class DeferringClassifier(ClassifierMixin, RoutingEnsemble):
         *,
         budget: float | None = None,
         costs: tuple[float, float] | None = None,
-        error_estimator: Any = None,
+        learner: Any = None,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
-        )
+        super().__init__(estimators, learner, cv=cv, random_state=random_state, n_jobs=n_jobs)
         self.budget = budget
         self.costs = costs
 

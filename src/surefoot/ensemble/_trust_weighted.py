@@ -8,8 +8,8 @@ from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
 from surefoot._error_estimators import ErrorEstimatorEnsemble
+from surefoot._logistic import best_departure
 from surefoot._models import class_votes
-from surefoot._shrunk import best_departure
 from surefoot._typing import Floats
 from surefoot._validation import check_number, check_option, check_rows
 from surefoot.error_estimation import HeldOut
@@ -42,7 +42,7 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     max_error : float, default=None
         With "abstain", the estimated error above which a model is doubtful; None is its own mean
         error out of fold.
-    error_estimator : classifier, default=None
+    learner : classifier, default=None
         Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out, the same for all models. A number means shuffled folds.
@@ -99,14 +99,12 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         mode: str = "weight",
         *,
         max_error: float | None = None,
-        error_estimator: Any = None,
+        learner: Any = None,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
-        )
+        super().__init__(estimators, learner, cv=cv, random_state=random_state, n_jobs=n_jobs)
         self.indicator = indicator
         self.mode = mode
         self.max_error = max_error

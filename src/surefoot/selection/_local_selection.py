@@ -92,7 +92,7 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
         Names and models, as in scikit-learn's `VotingClassifier`; "drop" leaves one out. A
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
         `IndividualErrorClassifier` is used with its own settings, but for the loss.
-    error_estimator : classifier, default=None
+    learner : classifier, default=None
         Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out, the same for all models. A number means shuffled folds.
@@ -162,7 +162,7 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
         Names and models, as in scikit-learn's `VotingRegressor`; "drop" leaves one out. A
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
         `IndividualErrorRegressor` is used with its own settings, but for the loss.
-    error_estimator : regressor, default=None
+    learner : regressor, default=None
         Learner of each model's errors; see `IndividualErrorRegressor`.
     loss : {"absolute", "squared"}, default="squared"
         Error to minimise.
@@ -212,16 +212,14 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
     def __init__(
         self,
         estimators: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         loss: str = "squared",
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
-        )
+        super().__init__(estimators, learner, cv=cv, random_state=random_state, n_jobs=n_jobs)
         self.loss = loss
 
     def _error_estimator_settings(self) -> dict[str, Any]:
