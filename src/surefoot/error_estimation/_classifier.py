@@ -1,5 +1,6 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -318,11 +319,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth, weight = cross.held_out, cross.truth, cross.weight
-        columns = known["columns"] | self._learn_pools(cross)
         prediction = held_out.answers["predict"]
         wrong = (prediction != truth).astype(np.int64)
         self._learner = self._new_learner(cross.training.seed)
-        self._learner.fit(self._table(columns), wrong, weight, cross.units)
+        self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
         self.learner_ = self._learner if self.learner is None else self._learner.learner_
         codes = np.searchsorted(self.classes_, truth)
         losses, error = wrong.astype(float), self._learner.held_out_probability_
@@ -334,7 +334,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             error = self._cost_factor * error
         self._keep_for_sets(cross, codes)
         return HeldOut(
-            **{**known, "columns": columns},
+            **known,
             prediction=prediction,
             error=error,
             classes=self.classes_,
@@ -344,24 +344,25 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             costs=self._costs,
         )
 
-    def _learn_pools(self, cross: CrossFit) -> dict[str, Floats]:
-        """Learn what second opinions are worth; out-of-fold columns of their pools, by the indicator's name."""
-        held_out, columns = cross.held_out, {}
+    def _with_pools(self, cross: CrossFit) -> CrossFit:
+        """Result with columns of second opinions that are pooled by what each opinion is worth, out of fold."""
+        held_out, columns = cross.held_out, dict(cross.held_out.columns)
         for name in self._learned:
-            opinion = self._panel.indicators[name]
-            if isinstance(opinion, SecondOpinion):
-                own = held_out.answers.get("predict_proba")
-                if own is None:
-                    own = opinion.index_.model.probabilities_of_scores(held_out.scores)
-                columns[name] = opinion.learn_pool(
-                    [own, *(held_out.opinions[other] for other, _ in opinion.opinions_)],
-                    top_class(held_out.scores),
-                    np.searchsorted(self.classes_, cross.truth),
-                    cross.weight,
-                    cross.units,
-                    cross.training.seed,
-                )
-        return columns
+            opinion = cross.deployed.panel.indicators[name]
+            if not isinstance(opinion, SecondOpinion):
+                continue
+            own = held_out.answers.get("predict_proba")
+            if own is None:
+                own = opinion.index_.model.probabilities_of_scores(held_out.scores)
+            opinion.weights_, columns[name] = opinion.learn_pool(
+                [own, *(held_out.opinions[other] for other, _ in opinion.opinions_)],
+                top_class(held_out.scores),
+                np.searchsorted(self.classes_, cross.truth),
+                cross.weight,
+                cross.units,
+                cross.training.seed,
+            )
+        return replace(cross, held_out=held_out._replace(columns=columns))
 
     def _new_learner(self, seed: int) -> Any:
         """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""
