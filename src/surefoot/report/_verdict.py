@@ -41,15 +41,16 @@ def give_verdict(
     """
     held_out, confidence, error = sample.held_out, sample.confidence, sample.loss()
     unit, losses, mean = held_out.unit, held_out.losses, float(held_out.losses.mean())
-    best, name = held_out.task.best_constant(held_out.truth)
-    constant = held_out.task.losses(held_out.truth, best)
+    _, name, constant = sample.constant
     least, most = mean_interval(constant - losses, sample.units, confidence)
     about_constant = ""  # if the model is clearly better
     if least <= 0 and losses.sum() > 0:
         about_constant = f"These rows do not show that it is better than always predicting {name}."
         if most < 0:
             about_constant = f"On these rows it is worse than always predicting {name}: change it before you use it."
-    adds = _ranks_better(answer["augrc"]) if intervals is None else intervals["predictable"]
+    adds, knowing = _compare_ranking(held_out, answer["augrc"])
+    if intervals is not None:
+        adds, knowing = intervals["predictable"], intervals["for_verdict"]
     caught, checking = _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
@@ -71,9 +72,6 @@ def give_verdict(
             decision[0] = f"If it is used anyway: {decision[0][0].lower()}{decision[0][1:]}"
     else:
         third = intervals["figure"]
-    knowing = (
-        _about_knowing(held_out, answer, adds) if intervals is None else intervals["for_verdict"]
-    )
     sentences = [
         *_about_checks(checks),
         about_constant,
@@ -222,27 +220,27 @@ def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> tuple[dict[
     )
 
 
-def _ranks_better(augrc: dict[str, Any]) -> bool | None:
-    """True if surefoot ranks rows better than own confidence; None if there is no clear difference."""
-    if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
-        return None
-    return None if abs(augrc["ratio"] - 1) < LEAST_DIFFERENCE else bool(augrc["high"] < 1)
-
-
-def _about_knowing(held_out: HeldOut, answer: dict[str, Any], adds: bool | None) -> str:
-    """Sentence for the case that surefoot does not rank rows measurably better than own confidence; else empty."""
+def _compare_ranking(held_out: HeldOut, augrc: dict[str, Any]) -> tuple[bool | None, str]:
+    """Whether surefoot ranks rows better than own confidence, None if no difference is clear; and a sentence if not."""
+    ratio = augrc["ratio"]
+    is_equal = ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE
+    is_open = ratio is None or is_equal or augrc["low"] <= 1 <= augrc["high"]
+    adds = None if is_open else bool(augrc["high"] < 1)
     if adds or held_out.losses.sum() == 0:
-        return ""
-    ratio = answer["augrc"]["ratio"]
-    if ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE:
-        return "The estimated errors and the model's own confidence rank the rows equally well: no difference."
-    if adds is None:
+        return adds, ""
+    if is_equal:
+        return adds, (
+            "The estimated errors and the model's own confidence rank the rows equally well: no difference."
+        )
+    if is_open:
         n_wrong = number(int(np.count_nonzero(held_out.prediction != held_out.truth)))
-        return (
+        return adds, (
             "surefoot does not rank the rows measurably better than the model's own confidence, on "
             f"{n_wrong} mistakes."
         )
-    return "Here the model's own confidence ranks the rows better than surefoot: use it instead."
+    return adds, (
+        "Here the model's own confidence ranks the rows better than surefoot: use it instead."
+    )
 
 
 def _about_no_promise(

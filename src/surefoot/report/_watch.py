@@ -391,9 +391,9 @@ class Watched(NamedTuple):
             return period["low"] is not None and period["low"] > level
         if self.max_error is not None:
             return bool(measured["low"] > self.max_error)
-        # Lower end of the interval of the difference (Newcombe 1998).
-        below = measured["value"] - measured["low"]
-        reach = np.hypot(below, self.reference["high"] - at_training)
+        # Lower end of the interval of the difference (Newcombe 1998); rows of one group have no interval at training.
+        below, high = measured["value"] - measured["low"], self.reference["high"]
+        reach = np.hypot(below, 0.0 if high is None else high - at_training)
         return bool(measured["value"] - at_training > reach)
 
     def show(self, value: float, low: float, high: float, how: str, where: str) -> str:
