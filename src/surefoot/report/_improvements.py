@@ -46,9 +46,16 @@ MODEL, HALVES = "this model", "fitting on half of them"
 
 # Names of the second opinions in sentences, for classes and for numbers.
 OPINIONS = {
-    "trees": ("a forest", "a forest"),
-    "boosting": ("boosted trees", "boosted trees"),
-    "linear": ("a logistic regression", "a linear regression"),
+    "classification": {
+        "trees": "a forest",
+        "boosting": "boosted trees",
+        "linear": "a logistic regression",
+    },
+    "regression": {
+        "trees": "a forest",
+        "boosting": "boosted trees",
+        "linear": "a linear regression",
+    },
 }
 
 # All of them and the model together, which is often better than each.
@@ -207,8 +214,8 @@ class Alternatives:
         self.folds: list[Mask] = [splits == fold for fold in np.unique(splits)]
         own = kind_of_model(split_model(estimator)[1])
         outputs = {
-            names[classes is None]: held_out.opinions[kind]
-            for kind, names in OPINIONS.items()
+            name: held_out.opinions[kind]
+            for kind, name in OPINIONS[held_out.task.kind].items()
             if kind in held_out.opinions and kind != own
         }
         if classes is not None and len(held_out.opinions) > 1:
@@ -398,7 +405,7 @@ class Alternatives:
         flipped = other < expected
         if not flipped.any():
             return _unmeasured("would not help", "On no row is the other class better.")
-        where = "is more likely" if self.held_out.unit.is_share else "is expected to cost less"
+        where = self.held_out.unit.flipped
         option = f"The other class on the {plural(int(flipped.sum()), 'row')} where it {where} would make"
         return self.measure(option, classes[np.where(flipped, 1 - answer, answer)])
 
@@ -456,7 +463,7 @@ class Alternatives:
 
     def label(self, refits: "Refits") -> Improvement:
         """Gain of labels for the most doubtful rows over as many for random rows."""
-        why = "expected to be furthest off" if self.held_out.classes is None else "least sure"
+        why = self.held_out.unit.doubtful
         return self.measure(
             f"Starting from {number(refits.n_trained // 2)} labels, 25 % more for the rows where it is {why} "
             "would make",
