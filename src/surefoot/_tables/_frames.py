@@ -41,11 +41,18 @@ class RowError(ValueError):
 def as_table(X: Any) -> Any:
     """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
 
-    A list of strings, for a pipeline that vectorises them, is the only table with one dimension.
+    One sentence says why a table cannot be used, such as two columns with one name. A list of strings, for a pipeline
+    that vectorises them, is the only table with one dimension.
     """
     if issparse(X):
         return X if X.format == "csr" else csr_array(X)
     if is_frame(X):
+        names = column_names(X)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"X has more than one column with the name {twice!r}: names must differ."
+            )
         return X
     check_is_array(X, "X")
     try:
@@ -143,7 +150,8 @@ def column_names(X: Any) -> list[Any]:
     if is_pandas(X):
         return list(X.columns)
     if is_frame(X):
-        return list(nw.from_native(X, eager_only=True).columns)
+        # narwhals refuses a table of Arrow in which two columns have one name.
+        return list(X.column_names if hasattr(X, "column_names") else X.columns)
     return list(range(X.shape[1])) if X.ndim == 2 else []
 
 
@@ -155,10 +163,7 @@ def take_column(X: Any, name: Any) -> Any:
         return X[:, name]
     if not is_pandas(X):
         return nw.from_native(X, eager_only=True).get_column(name).to_native()
-    column = X[name]
-    if column.ndim != 1:
-        raise ValueError(f"X has more than one column with the name {name!r}.")
-    return column
+    return X[name]
 
 
 def split_columns(X: Any) -> list[Any]:

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import column_or_1d
 
 from surefoot._files import write_whole
 from surefoot._models import (
@@ -28,7 +27,7 @@ from surefoot._models import (
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._tables import as_table, count_rows, take_rows
-from surefoot._validation import check_class_risks, check_share, known_classes
+from surefoot._validation import check_class_risks, check_share, check_target, known_classes
 from surefoot._words import plural
 from surefoot.abstention import Promise
 from surefoot.error_estimation import (
@@ -303,7 +302,7 @@ class ReliabilityReport(WrittenPage):
         It is if some rows are better left to a person than others, or a limit was asked for: rows are then answered by
         the promise.
         """
-        X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
+        X, y, classifies = as_table(self.X), check_target(self.y), is_classifier(self.estimator)
         check_share(self.confidence, "confidence")
         if self.loss is not None and not classifies:
             raise ValueError("loss holds costs of classes, and the model is a regressor.")
@@ -362,7 +361,7 @@ class ReliabilityReport(WrittenPage):
 
     def _describe(self) -> dict[str, Any]:
         """Dict of all sections."""
-        started, X, y = time.perf_counter(), as_table(self.X), column_or_1d(self.y)
+        started, X, y = time.perf_counter(), as_table(self.X), check_target(self.y)
         by = check_by(self.by, X)  # a wrong column is noticed before rows are judged
         ignore = check_ignored(self.ignore)
         error_estimator, sample, promise, intervals, is_useful = self._fitted
