@@ -666,10 +666,8 @@ def _classes_in_order(
     such numbers. Otherwise they are the sorted targets, and a `Refusal` if another order fits these clearly better.
     """
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    n_classes, known = (
-        probabilities.shape[1],
-        {class_text(label): label for label in labels.tolist()},
-    )
+    known = {class_text(label): label for label in labels.tolist()}
+    n_classes = probabilities.shape[1]
     numbers = [str(number) for number in range(n_classes)]
     texts = _texts(classes if classes is not None else names or numbers)
     if len({*texts}) == len(texts) == n_classes and {*known} <= {*texts}:
