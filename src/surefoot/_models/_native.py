@@ -160,10 +160,11 @@ class CatBoostFile(bytes):
 
 def estimator_state(model: Any) -> dict[str, Any]:
     """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters and its file."""
-    state = {name: _plain(part) for name, part in model.__getstate__().items()}
-    for name in ("_test_evals", "_prediction_values_change", "_loss_value_change"):
-        state.pop(name, None)  # records of CatBoost's training
-    return {name: CatBoostFile(part) if name == TREES else part for name, part in state.items()}
+    records = ("_test_evals", "_prediction_values_change", "_loss_value_change")  # of training
+    state = {name: part for name, part in model.__getstate__().items() if name not in records}
+    return {
+        name: CatBoostFile(part) if name == TREES else _plain(part) for name, part in state.items()
+    }
 
 
 def _plain(value: Any) -> Any:
