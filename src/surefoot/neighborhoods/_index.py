@@ -28,7 +28,7 @@ from surefoot._models import (
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._tables import as_table, is_frame, own_copy, take_rows
+from surefoot._tables import as_table, is_frame, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     UNBOUNDED,
@@ -127,7 +127,7 @@ class NeighborhoodIndex:
         n_jobs: int | None = None,
         copy: bool = True,
     ) -> None:
-        X = as_table(X)
+        X = as_table(X, copy=copy and n_neighbors > 0)
         self.held_out_scores, self.counted = held_out_scores, counted
         self.transformers, self.predictor = split_model(model)
         self.labels = None if y is None else np.array(y)
@@ -143,7 +143,7 @@ class NeighborhoodIndex:
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
-            self._index_rows(own_copy(X) if copy else X, y, space, metric, window, like, positions)
+            self._index_rows(X, y, space, metric, window, like, positions)
 
     def _index_rows(
         self,
