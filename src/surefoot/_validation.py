@@ -21,7 +21,6 @@ from surefoot._tables import (
     check_is_array,
     in_form,
     missing_mask,
-    own_copy,
 )
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed, plural
@@ -142,9 +141,9 @@ def check_training_rows(
     Rows and targets are copies: what is kept of them stays as it is when the caller changes the originals in place.
     Weights that are all equal, or 0, count as 1 and 0: they change nothing.
     """
-    X = as_table(X)
+    X = as_table(X, copy=True)
     validate_data(action, X, y, reset=reset, skip_check_array=True)
-    X, y = own_copy(X), np.array(check_target(y))
+    y = np.array(check_target(y))
     check_consistent_length(X, y)
     if len(y) == 0:
         raise ValueError("X and y have no rows: a minimum of two is required.")

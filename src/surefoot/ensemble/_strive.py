@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from surefoot._crossfit import Outputs, cross_fit
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
-from surefoot._tables import as_table, own_copy, take_rows
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot._validation import (
     check_class_labels,
@@ -190,7 +190,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         """
         models = self._check_parameters()
         indicators = by_model(self.indicators, list(models), self.random_state)
-        X = own_copy(as_table(X))
+        X = as_table(X, copy=True)
         validate_data(self, X, y, skip_check_array=True)
         topics = as_topics(y)
         check_consistent_length(X, topics.indicator)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 from surefoot._models import check_model, fit_model
 from surefoot._parallel import counted
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import as_table, own_copy
+from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints
 from surefoot._validation import (
     check_neighbor_metric,
@@ -163,7 +163,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             )
         check_model(self.estimator)
         self.check_parameters()
-        X = own_copy(as_table(X))
+        X = as_table(X, copy=True)
         validate_data(self, X, skip_check_array=True)
         if y is not None:
             y = np.array(check_target(y))

@@ -23,7 +23,7 @@ from surefoot._models import (
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._tables import as_table, is_frame, own_copy, take_rows
+from surefoot._tables import as_table, is_frame, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import Metric, canonical_metric, check_neighbor_metric, check_option
 from surefoot.neighborhoods._search import NeighborSearch, NeighborVoter, neighbor_search
@@ -113,7 +113,7 @@ class NeighborhoodIndex:
         n_jobs: int | None = None,
         copy: bool = True,
     ) -> None:
-        X = as_table(X)
+        X = as_table(X, copy=copy and n_neighbors > 0)
         self.held_out_scores, self.counted, self.like = held_out_scores, counted, like
         self.labels = None if y is None else np.array(y)
         self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), n_neighbors, n_jobs
@@ -127,7 +127,7 @@ class NeighborhoodIndex:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
             known = like if like is not None and like.n_neighbors > 0 else None
-            self._index_rows(own_copy(X) if copy else X, y, space, metric, known, positions)
+            self._index_rows(X, y, space, metric, known, positions)
 
     def _index_rows(
         self,
