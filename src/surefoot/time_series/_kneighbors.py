@@ -13,15 +13,12 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
-from surefoot._series import check_path_exists, check_same_channels, check_series
 from surefoot._sklearn_private import neighbor_weights
 from surefoot._typing import Floats, Ints
 from surefoot._validation import (
-    UNBOUNDED,
     check_class_labels,
     check_option,
     check_target,
-    window_radius,
 )
 from surefoot.indicators import (
     Confidence,
@@ -33,6 +30,13 @@ from surefoot.indicators import (
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, NeighborVoter
 from surefoot.time_series._dtw import DTWNeighbors
+from surefoot.time_series._series import (
+    UNBOUNDED,
+    check_path_exists,
+    check_same_channels,
+    check_series,
+    window_radius,
+)
 
 Weights = str | Callable[[Floats], Floats]
 
