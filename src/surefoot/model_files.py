@@ -119,7 +119,6 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             ),
             "VotingTrees",
         ),
-        "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("MissingInputs", "PlainColumn"),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
@@ -150,7 +149,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "surefoot.time_series": (
             *("DTWNeighbors", "KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
-            "VoteConfidence",
+            *("SeriesBatch", "VoteConfidence"),
         ),
     },
     "PartialNode": {"functools": ("partial",)},

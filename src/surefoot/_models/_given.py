@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._models._model import split_model
+from surefoot._models._model import given_model
 from surefoot._models._vectors import vector_columns, vector_encoder
 from surefoot._tables import (
     RowError,
@@ -264,18 +264,6 @@ class GivenOutputs(BaseEstimator):
         else:
             tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         return tags
-
-
-def inputs_of(model: Any, table: Any) -> Any:
-    """Columns of a table that are inputs of a model: all, unless its outputs are among them."""
-    given = given_model(model)
-    return table if given is None else given.inputs(table)
-
-
-def given_model(model: Any) -> GivenOutputs | None:
-    """Outputs in place of a model, if that is what an estimator holds; None for a model."""
-    predictor = split_model(model)[1]
-    return predictor if isinstance(predictor, GivenOutputs) else None
 
 
 def unseen_columns(model: Any, table: Any) -> list[Any]:

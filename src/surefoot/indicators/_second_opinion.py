@@ -18,7 +18,7 @@ from surefoot._models import FittedModel, SharedTrees, VotingTrees, top_class
 from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator, own_probabilities
+from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._opinions import TREES, fit_default_opinions, seed_of, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -206,7 +206,7 @@ class SecondOpinion(Indicator):
                 outputs[name] = probabilities_of(opinion, rows, model.classes)
         if not model.is_regression:
             others = [outputs[name] for name, _ in self.opinions_]
-            opinions = log_opinions(model, [own_probabilities(neighborhood), *others])
+            opinions = log_opinions(model, [neighborhood.probabilities, *others])
             predicted = top_class(neighborhood.scores)
             columns = [pooled_log_odds(model, opinions, self.weights_, predicted)]
         return np.column_stack(columns)
