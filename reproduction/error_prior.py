@@ -95,11 +95,14 @@ def learn_prior(cases: Sequence[Stored]) -> ErrorPrior:
 
 def next_round(data: list[tuple[Floats, Ints]], prior: ErrorPrior) -> ErrorPrior:
     """Prior with mean and covariance of the cases' weights, given their posteriors under the prior before it."""
-    means, covariances = zip(*(prior.posterior(*case) for case in data), strict=True)
-    after = np.mean(covariances, axis=0) + np.cov(np.transpose(means), bias=True)
+    posteriors = [prior.posterior(*case) for case in data]
+    # Intercepts are the cases' own.
+    means = np.array([mean[1:] for mean, _ in posteriors])
+    after = np.mean([covariance[1:, 1:] for _, covariance in posteriors], axis=0)
+    after += np.cov(means.T, bias=True)
     after += SHRINKAGE * (np.diag(np.diag(after)) - after)
     after += LEAST_VARIANCE * np.eye(len(after))
-    return replace(prior, mean=np.mean(means, axis=0), covariance=after)
+    return replace(prior, mean=means.mean(axis=0), covariance=after)
 
 
 def figures(case: Stored, prior: ErrorPrior) -> Stored:

@@ -213,7 +213,9 @@ def steps_of(n_scores: int, n_columns: int, n_topics: int) -> list[Step]:
 class LogOddsLine(BaseEstimator):
     """Log-odds of one topic: an intercept and a weighted sum of columns, clipped to the range that was learned from."""
 
-    def __init__(self, intercept: float, coef: Floats, low: Any, high: Any) -> None:
+    def __init__(
+        self, intercept: float, coef: Floats, low: Any = -np.inf, high: Any = np.inf
+    ) -> None:
         self.intercept = intercept
         self.coef = coef
         self.low = low
@@ -221,11 +223,11 @@ class LogOddsLine(BaseEstimator):
 
     @classmethod
     def of_standardised(
-        cls, weights: Floats, center: Floats, scale: Floats, low: Any = -np.inf, high: Any = np.inf
+        cls, weights: Floats, center: Floats, scale: Floats, *limits: Floats
     ) -> Self:
         """Line on the columns themselves, from weights of an intercept and of the standardised columns."""
         coef = weights[1:] / scale
-        return cls(float(weights[0] - coef @ center), coef, low, high)
+        return cls(float(weights[0] - coef @ center), coef, *limits)
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of each row; higher means that the topic is more likely."""

@@ -20,10 +20,10 @@ from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._indicator import Indicator, Part, own_probabilities
-from surefoot.indicators._opinions import TREES, fit_default_opinions, seed_of, tree_settings
+from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-Opinions = Sequence[tuple[str, Any]]
+Opinions = Sequence[str | tuple[str, Any]]
 
 # What stands in `opinions` for the default ones.
 DEFAULT = "default"
@@ -46,8 +46,8 @@ class SecondOpinion(Indicator):
     estimator : classifier or regressor, default=None
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
-    opinions : sequence of (str, estimator) or "default", default=None
-        The other models, with their names; "default" means the default ones, as in
+    opinions : sequence of (str, estimator) or "default", default=("default",)
+        The other models, with their names; "default" stands for the default ones, as in
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
         which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
@@ -100,7 +100,7 @@ class SecondOpinion(Indicator):
         self,
         estimator: Any = None,
         *,
-        opinions: Opinions | None = None,
+        opinions: Opinions = (DEFAULT,),
         n_trees: int = 50,
         space: Any = "auto",
         metric: Any = "auto",
@@ -126,15 +126,12 @@ class SecondOpinion(Indicator):
                 and isinstance(each[0], str)
                 and hasattr(each[1], "fit")
             )
-            for each in self._chosen()
+            for each in self.opinions
         ]
         if not are_models or not all(are_models):
             raise ValueError(
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator), or 'default'."
             )
-
-    def _chosen(self) -> Sequence[Any]:
-        return [DEFAULT] if self.opinions is None else self.opinions
 
     def learn(
         self,
@@ -151,7 +148,7 @@ class SecondOpinion(Indicator):
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
         is_regression, fitted = self.index_.outputs.is_regression, []
-        for each in self._chosen():
+        for each in self.opinions:
             if isinstance(each, str):
                 settings = is_regression, self.n_trees, self.random_state
                 fitted += fit_default_opinions(rows, labels, *settings, trees)
@@ -174,13 +171,13 @@ class SecondOpinion(Indicator):
         shaped its rows: the trees are fitted in its space, each on some of the folds.
         """
         first, *rest = parts
-        shares = DEFAULT in self._chosen() and first.folds is not None and first.fold < 0
+        shares = DEFAULT in self.opinions and first.folds is not None and first.fold < 0
         is_folds = all(part.fold >= 0 for part in rest)
         if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
             return super().fit_parts(parts, n_jobs)
         is_regression = first.index.outputs.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
-        tree = kind(**tree_settings(first.rows, is_regression, seed_of(self.random_state)))
+        tree = kind(**tree_settings(first.rows, is_regression, self.random_state))
         shared = SharedTrees(tree, first.rows, first.labels, first.folds, self.n_trees)
         deployed = clone(self).attach(first.index)
         deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
