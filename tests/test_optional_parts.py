@@ -104,13 +104,14 @@ def test_a_part_that_is_missing_is_told_by_the_name_of_its_package(monkeypatch, 
     assert str(caught.value).startswith("Anything needs pandas, which the extra 'report' has: ")
 
 
-def test_the_command_names_its_extra(without, monkeypatch):
+def test_the_command_names_its_extra(without, monkeypatch, capsys):
     for name in [name for name in sys.modules if name.startswith("surefoot.cli.")]:
         monkeypatch.delitem(sys.modules, name)
     without("typer")
     with pytest.raises(SystemExit) as left:
         main(["--help"])
-    sentence = left.value.code
+    sentence = capsys.readouterr().err
+    assert left.value.code == 2
     assert sentence.startswith("The command surefoot needs typer, which the extra 'cli' has: pip ")
     assert HINT.findall(sentence) == ["cli"]
 

@@ -418,10 +418,14 @@ def test_wrong_parameters_get_one_sentence(indicator, error, sentence):
 def test_several_targets_and_no_rows_get_one_sentence():
     X, y = two_classes()
     both = np.column_stack([y, 1 - y])
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        LocalSensitivity(RandomForestRegressor(5)).fit(X, both)
+    regressor = FrozenEstimator(RandomForestRegressor(5).fit(X, both))
     with pytest.raises(ValueError, match="estimator predicts 2 targets a row: it must predict one"):
-        LocalSensitivity(RandomForestRegressor(5), n_neighbors=2).fit(X, both).transform(X)
+        LocalSensitivity(regressor, n_neighbors=2).fit(X, y).transform(X)
+    classifier = FrozenEstimator(RandomForestClassifier(5).fit(X, both))
     with pytest.raises(TypeError, match="estimator predicts several targets a row"):
-        LocalSensitivity(RandomForestClassifier(5)).fit(X, both)
+        LocalSensitivity(classifier).fit(X, y)
     with pytest.raises(ValueError, match="0 sample"):
         LocalSensitivity(SVC()).fit(X, y).transform(X[:0])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

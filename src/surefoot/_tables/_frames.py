@@ -41,11 +41,18 @@ class RowError(ValueError):
 def as_table(X: Any) -> Any:
     """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
 
-    A list of strings, for a pipeline that vectorises them, is the only table with one dimension.
+    One sentence says why a table cannot be used, such as two columns with one name. A list of strings, for a pipeline
+    that vectorises them, is the only table with one dimension.
     """
     if issparse(X):
         return X if X.format == "csr" else csr_array(X)
     if is_frame(X):
+        names = column_names(X)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"X has more than one column with the name {twice!r}: names must differ."
+            )
         return X
     check_is_array(X, "X")
     try:
@@ -85,10 +92,8 @@ def own_copy(X: Any) -> Any:
         return np.array(X)  # in the layout of X, on which the rounding of sums depends
     if is_pandas(X) or issparse(X):
         return X.copy()
-    frame = nw.from_native(X, eager_only=True)
-    return frame.select(
-        nw.all()
-    ).to_native()  # a frame around the same columns, which are never changed
+    # A frame around the same columns, which are never changed.
+    return nw.from_native(X, eager_only=True).select(nw.all()).to_native()
 
 
 def is_frame(X: Any) -> bool:
@@ -145,7 +150,8 @@ def column_names(X: Any) -> list[Any]:
     if is_pandas(X):
         return list(X.columns)
     if is_frame(X):
-        return list(nw.from_native(X, eager_only=True).columns)
+        # narwhals refuses a table of Arrow in which two columns have one name.
+        return list(X.column_names if hasattr(X, "column_names") else X.columns)
     return list(range(X.shape[1])) if X.ndim == 2 else []
 
 
@@ -157,10 +163,7 @@ def take_column(X: Any, name: Any) -> Any:
         return X[:, name]
     if not is_pandas(X):
         return nw.from_native(X, eager_only=True).get_column(name).to_native()
-    column = X[name]
-    if column.ndim != 1:
-        raise ValueError(f"X has more than one column with the name {name!r}.")
-    return column
+    return X[name]
 
 
 def split_columns(X: Any) -> list[Any]:
@@ -332,50 +335,48 @@ UNUSUAL_SHARE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class MissingInputs:
-    """Which inputs training rows lack: a row that lacks more than 99 % of them do, or others, is unusual.
+    """Which inputs training rows lack: a row that lacks more than 99 % of them do, or a required one, is unusual.
 
-    It lacks others if one of its missing inputs is missing in fewer training rows than any that 99 % of these lack.
-    Each training row is compared with the other ones, as a new row is with all of them: of rows that are drawn like
-    them, whatever is missing together, each limit marks about 1 % or fewer.
+    An input is required if fewer training rows lack it than any input that 99 % of these lack. Each training row is
+    compared with the other ones, as a new row is with all of them: of rows that are drawn like them, whatever is
+    missing together, each limit marks about 1 % or fewer.
 
     Attributes
     ----------
-    counts : ndarray of int of shape (n_columns,)
-        Number of training rows that lack each input.
-    n_rows : int
-        Number of training rows.
+    required : ndarray of bool of shape (n_columns,)
+        Inputs that nearly all training rows have.
     most : int
         Number of missing inputs beyond which a row is unusual.
-    rarest : int
-        Number of training rows; a row that lacks an input which fewer of them lack is unusual.
     """
 
-    counts: Ints
-    n_rows: int
+    required: Mask
     most: int
-    rarest: int
 
     @classmethod
     def of(cls, table: Any) -> Self:
-        """Limits that the rows of a table set; none for sparse rows, whose empty cells are zeros."""
-        missing = cls._cells(table)
-        counts, n_rows = missing.sum(axis=0), len(missing)
-        rarest = np.where(missing, counts - 1, n_rows).min(axis=1, initial=n_rows)
-        most = np.quantile(missing.sum(axis=1), 1 - UNUSUAL_SHARE, method="higher")
-        least = np.quantile(rarest, UNUSUAL_SHARE, method="lower")
-        return cls(counts, n_rows, int(most), int(least))
+        """Limits that the rows of a table set."""
+        rows, columns = _missing_cells(table)
+        n_rows, n_columns = (*table.shape, 1)[:2]
+        counts, rarest = np.bincount(columns, minlength=n_columns), np.full(n_rows, n_rows)
+        np.minimum.at(rarest, rows, counts[columns] - 1)
+        n_missing = np.bincount(rows, minlength=n_rows)
+        most = np.quantile(n_missing, 1 - UNUSUAL_SHARE, method="higher")
+        return cls(counts < np.quantile(rarest, UNUSUAL_SHARE, method="lower"), int(most))
 
     def are_unusual(self, table: Any) -> Mask:
-        """Mask of the rows that lack more inputs, or others, than training rows do."""
-        missing = self._cells(table)
-        rarest = np.where(missing, self.counts, self.n_rows).min(axis=1, initial=self.n_rows)
-        return np.asarray((missing.sum(axis=1) > self.most) | (rarest < self.rarest))
+        """Mask of the rows that lack more inputs than training rows do, or a required one."""
+        rows, columns = _missing_cells(table)
+        unusual = np.bincount(rows, minlength=table.shape[0]) > self.most
+        unusual[rows[self.required[columns]]] = True
+        return np.asarray(unusual)
 
-    @staticmethod
-    def _cells(table: Any) -> Mask:
-        if issparse(table):
-            return np.zeros((table.shape[0], 0), dtype=bool)
-        return missing_mask(table).reshape(count_rows(table), -1)
+
+def _missing_cells(table: Any) -> tuple[Ints, Ints]:
+    """Row and column of each missing value of a table; the empty cells of sparse rows are zeros, none is missing."""
+    # Only NaN differs from itself. An array of texts is one column.
+    missing = table != table if issparse(table) else missing_mask(table).reshape(len(table), -1)  # noqa: PLR0124
+    rows, columns = missing.nonzero()
+    return rows, columns
 
 
 def is_missing(value: Any) -> bool:

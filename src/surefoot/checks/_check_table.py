@@ -8,7 +8,8 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from surefoot._tables import as_table, count_rows
+from surefoot._tables import as_table, check_is_array, count_rows
+from surefoot._task import kind_of_target
 from surefoot._words import listed
 from surefoot.checks._columns import (
     Finding,
@@ -22,9 +23,6 @@ from surefoot.checks._duplicates import find_duplicates
 
 CODES = ("leak", "duplicate", "entity", "order", "identifier", "equal")
 
-# Numbers with more different values are no classes.
-MOST_LABELS = 20
-
 
 def check_table(
     X: Any,
@@ -34,23 +32,26 @@ def check_table(
     ignore: Iterable[str] = (),
     estimator: Any = None,
     coordinates: Callable[[Any], Any] | None = None,
+    task: str = "auto",
     random_state: int = 0,
 ) -> list[Finding]:
     """List of faults that make scores better than they are, or that make columns useless; empty if none is found.
 
     - `leak`: a column gives the target away (target leakage). Alone, it explains nearly all of the target on held-out
       rows, or almost as much as the whole model, while the next column leaves three times as much unexplained. A
-      column may be that good honestly: only a person knows whether its value is known when a prediction is needed.
+      column may be that good honestly: only a person knows whether its value is known when a prediction is needed. Or
+      its values are the names of the classes, and agree with these: it may be a prediction.
     - `duplicate`: rows have an exact or near copy in the table, more than by coincidence; and with `held_out`, how
       many were predicted by a model that had learned from the copy, and the mean loss with and without these.
-    - `entity`: the values of a column are persons, places or things with several rows each. A small model is worse by 3
-      points of error or more if all rows of a value are held out together, so they should be passed as `groups`.
+    - `entity`: rows with the same value of a column depend on each other. A small model is worse by 5 % or more if all
+      rows of a value are held out together. If new rows will have other values, pass the column as `groups`.
     - `order`: the model is worse if adjacent rows of the table are held out together, as where rows of one
       person or time are adjacent, or the data drift. Needs `estimator`.
     - `identifier`: a column has another value in every row, where that is no coincidence.
     - `equal`: a column has the same content as an earlier one, with the same, renamed or rescaled values.
 
-    Each check that is a test decides at a level of 0.002.
+    Each check that is a test decides at a level of 0.002. Names of columns and the letters of strings are no evidence;
+    what only the user can know is the `question` of a finding.
 
     Parameters
     ----------
@@ -69,6 +70,8 @@ def check_table(
     coordinates : callable, default=None
         `coordinates` of the fitted error estimator that `held_out` is from. With it, `estimator` is fitted on ordered
         folds only if a quick test finds that rows resemble those next to them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether `y` are classes or numbers. By default `estimator` or `held_out` decide, or the values of `y`.
     random_state : int, default=0
         Seed of folds, and of samples of large tables.
 
@@ -100,13 +103,14 @@ def check_table(
         y, is_regression = np.zeros(n_rows), True
         ignored |= {"leak", "entity", "order"}
     else:
+        check_is_array(y, "y")
         y = column_or_1d(y)
         check_consistent_length(table, y)
-        is_regression = y.dtype.kind in "fiu" and len(np.unique(y)) > MOST_LABELS
-        if estimator is not None:
-            is_regression = not is_classifier(estimator)
-        elif held_out is not None:
-            is_regression = held_out.classes is None
+        if task == "auto" and estimator is not None:
+            task = "classification" if is_classifier(estimator) else "regression"
+        elif task == "auto" and held_out is not None:
+            task = "regression" if held_out.classes is None else "classification"
+        is_regression = kind_of_target(y, task=task) == "regression"
     is_frozen = isinstance(estimator, FrozenEstimator)
     if is_frozen or (held_out is not None and _has_groups(held_out)):
         ignored |= {"entity", "order"}

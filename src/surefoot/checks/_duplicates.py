@@ -102,7 +102,11 @@ def find_duplicates(
         "copies": copies[rows].tolist(),
         "exact": exact[rows].tolist(),
     }
-    return Finding("duplicate", sentence, rows=tuple(rows.tolist()), evidence=evidence)
+    question = (
+        "If rows were entered twice, remove the copies; if they are of one person or place, hold these out together "
+        "(--groups COLUMN, a column that says which)."
+    )
+    return Finding("duplicate", sentence, (), tuple(rows.tolist()), evidence, question)
 
 
 def _find_near(

@@ -27,8 +27,6 @@ from surefoot.cli._console import (
     Task,
     Time,
     check_output,
-    check_outputs,
-    check_own,
     working,
     write_output,
 )
@@ -79,9 +77,8 @@ def fit(
         from surefoot.cli._rows import read_whole, remark_on_progress, take_apart, with_labels
         from surefoot.model_files import model_content
 
-    check_output(out, ".skops")
-    check_outputs([out], [data, model_file(estimator), labels])
-    check_own(out, overwrite=overwrite)
+    inputs = [data, model_file(estimator), labels]
+    check_output(out, [".skops"], inputs, overwrite=overwrite)
     name = tables.table_name(data)
     with working(f"Reading {name}"):
         given = given_model(estimator, task, prediction, probability, classes)
@@ -158,6 +155,7 @@ def order_in_words(error_estimator: Any, rows: Any) -> str | None:
     )
     if not findings or findings[0].evidence["sorted_by_target"]:
         return None
-    option = findings[0].evidence["time_option"]
-    remedy = f": fit with {option}" if option else ""
-    return f"{findings[0].sentence} For later rows, errors and promises may be too low{remedy}."
+    return (
+        f"{findings[0].sentence} For later rows, errors and promises may be too low: fit with "
+        f"{findings[0].evidence['time_option']}."
+    )

@@ -32,7 +32,7 @@ from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
-from surefoot.cli._rows import LARGEST, SMALLEST, Rows, remark_on_predictions
+from surefoot.cli._rows import LARGEST, SMALLEST, Rows, remark_on_leaks
 from surefoot.integrations.mlflow import load_estimator
 from surefoot.model_files import IS_PICKLE, load
 
@@ -214,7 +214,7 @@ def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
         raise Mistake(f"Row {rows.X.index[error.row]} of {rows.name} {error.fault}") from error
     except (TypeError, ValueError) as error:
         raise Mistake(str(error).splitlines()[0]) from error
-    remark_on_predictions(model.inputs(rows.X), rows.y, rows.target)
+    remark_on_leaks(model.inputs(rows.X), rows.y, rows.task)
     remark(f"{model.describe()} No row of {rows.name} may be one that their model was trained on.")
     if rows.task == "classification":
         never = np.setdiff1d(rows.y, model.predict(rows.X))

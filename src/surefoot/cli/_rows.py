@@ -1,7 +1,6 @@
 """Rows of a command's table: which column is the target, of which task, and which hold groups, times or labels."""
 
 import datetime as dt
-import re
 from collections.abc import Mapping, Sequence
 from numbers import Number
 from pathlib import Path
@@ -30,6 +29,7 @@ from surefoot._task import UnclearTaskError, are_codes, kind_of_target
 from surefoot._typing import Floats, Split
 from surefoot._words import listed, plural
 from surefoot.cli._console import Mistake, remark, unknown_column
+from surefoot.cli._report import CHECKS
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
@@ -52,14 +52,6 @@ LEAST_MOVING = 5
 
 # Models take numbers of 32 bits.
 SMALLEST, LARGEST = 1e-38, 1e38
-
-# Agreement with the target, beyond that of a constant, from which a column is no ordinary input; names of predictions.
-TOO_MUCH = 0.75
-MUCH = 0.3  # of a column whose values are the names of the classes
-NAMED_LIKE_PREDICTIONS = re.compile(
-    r"(.*_)?(y_?hat|y_?pred|pred|preds|predicted|predictions?|prob|probs|proba|probability|probabilities)(_.*)?",
-    re.IGNORECASE,
-)
 
 
 class Rows(NamedTuple):
@@ -140,7 +132,7 @@ def take_apart(
         for sentence in remarks:
             remark(sentence)
     if not every and not outputs:
-        remark_on_predictions(X[known], y, target)
+        remark_on_leaks(X[known], y, chosen)
     X = with_missing(X) if every else usable_columns(X, name, is_judged=bool(outputs))
     X = X.assign(**{column: table[column] for column in outputs})
     if not known.all():
@@ -206,37 +198,17 @@ def task_of_target(values: Any, predictions: Any, task: str, target: str) -> tup
     return chosen, [f"Predicting {target!r} as a class.{how}"]
 
 
-def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:
-    """Point out columns that are named like predictions, or agree with the target far too often for an input."""
-    labels = set() if y.dtype.kind == "f" else {class_text(label) for label in np.unique(y)}
-    of_classes = {f"p_{label}".casefold() for label in labels}
-    for name in X.columns:
-        has_labels = X[name].dtype.kind not in "biuf" and set(X[name].dropna().map(str)) == labels
-        agrees = agreement_with(X[name], y) >= (MUCH if has_labels else TOO_MUCH)
-        is_named = NAMED_LIKE_PREDICTIONS.fullmatch(str(name)) or str(name).casefold() in of_classes
-        named = "is named like a prediction"
-        why = f"agrees with {target!r} far too often for an input" if agrees else named
-        if agrees or is_named:
-            remark(
-                f"Column {name!r} {why}, and is going to be an input. If it is a prediction, pass --prediction {name} "
-                f"to have it judged (--probability for a probability beside it), or --drop {name}."
-            )
+def remark_on_leaks(X: Any, y: NDArray[Any], task: str) -> None:
+    """Point out columns that give the target away, or may be predictions, and are going to be inputs."""
+    if (leak := finding_of("leak", X, y, task)) is not None:
+        remark(f"{leak.sentence} {leak.question}")
 
 
-def agreement_with(column: Any, y: NDArray[Any]) -> float:
-    """Agreement of a column with the target, beyond that of a constant: 1 if they are equal, 0 or less if none."""
-    known = column.notna().to_numpy()
-    if not known.any():
-        return 0.0
-    if y.dtype.kind == "f":
-        if column.dtype.kind not in "iuf" or np.var(y[known]) == 0:
-            return 0.0
-        gaps = column.to_numpy(dtype=np.float64, na_value=np.nan)[known] - y[known]
-        return 1 - float(np.mean(gaps**2) / np.var(y[known]))
-    texts = np.array([class_text(value) for value in column[known].tolist()])
-    truth = np.array([class_text(value) for value in y[known].tolist()])
-    chance = float(np.mean(truth == max(set(truth), key=truth.tolist().count)))
-    return 0.0 if chance == 1 else (float(np.mean(texts == truth)) - chance) / (1 - chance)
+def finding_of(code: str, X: Any, y: Any = None, task: str = "auto") -> Any:
+    """Finding of one check of a table; None if there is none."""
+    from surefoot.checks import check_table
+
+    return next(iter(check_table(X, y, task=task, ignore={*CHECKS} - {code, "labels"})), None)
 
 
 def usable_columns(X: Any, name: str, *, is_judged: bool = False) -> Any:
@@ -268,6 +240,14 @@ def with_missing(X: Any) -> Any:
 def leave_out_useless(X: Any) -> Any:
     """Table without columns that only name or number the rows, or are constant; print which ones."""
     reasons = {name: why_useless(X[name]) for name in X.columns}
+    described = X[
+        [name for name, reason in reasons.items() if not (reason or holds_dates(X[name]))]
+    ]
+    if (identifier := finding_of("identifier", described)) is not None:
+        for name, is_useless in zip(
+            identifier.columns, identifier.evidence["useless"], strict=True
+        ):
+            reasons[name] = "another value in every row" if is_useless else None
     for reason in dict.fromkeys(filter(None, reasons.values())):
         names = [name for name, other in reasons.items() if other == reason]
         remark(f"Left out {listed(names)}: {reason}.")
@@ -275,23 +255,13 @@ def leave_out_useless(X: Any) -> Any:
 
 
 def why_useless(column: Any) -> str | None:
-    """Reason why a column is useless to a model; None if it may be useful."""
-    kind, known = column.dtype.kind, column.dropna()
+    """Reason why a column has nothing for a model: it is empty, or constant; None if it may have something."""
+    known = column.dropna()
     if len(known) == 0:
         return "empty"
-    if kind in "iu" and len(column) > 1 and (np.diff(column) == 1).all():
-        return "row numbers"
-    is_text = infer_dtype(known) == "string"
-    if not (is_text or kind in "biuf") or len(known) < len(column):
-        return None
-    n_values = known.nunique()
-    if n_values == 1:
-        return "same value in every row"
-    all_differ = is_text and n_values == len(column)
-    # Sentences have spaces.
-    if all_differ and not known.astype(str).str.contains(r"\s").any() and not are_dates(known):
-        return "different name in every row"
-    return None
+    is_plain = infer_dtype(known) == "string" or column.dtype.kind in "biuf"
+    is_constant = is_plain and len(known) == len(column) and (known == known.iloc[0]).all()
+    return "same value in every row" if is_constant else None
 
 
 def are_dates(texts: Any) -> bool:

@@ -142,6 +142,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             held_out_scores=scores,
             n_trained=len(y),
             n_jobs=self.n_jobs,
+            copy=False,
         )
         # The share of the local weights, the global ones being the start, that pays on held-out rows.
         offset, slope, _ = self._local_lines(take_rows(X, held_out.rows), without_itself=True)

@@ -21,25 +21,20 @@ MOST_LISTED = 20
 # Probability of a coincidence below which labels are doubted.
 LEVEL = 0.002
 
-NAMED = "add a column that says which, and pass it to --groups, in Python groups="
+# What the page says before the question of a finding, and after it.
 ADVICE = {
-    "leak": "Ask whether this value is known before the target is. If not, leave the column out: the model will not "
-    "have it for new rows, and every number on this page is too good.",
-    "duplicate": "Equal rows are held out together on this page, and count once in a promise. If a row was entered "
-    "twice, remove the copy.",
-    "near": "Near copies are held out one by one. If new rows will be no copies of known ones, remove them; or if they "
-    f"belong together, {NAMED}.",
-    "entity": "If new rows will have new values of this column (other persons, other places), use --groups {column}, "
-    "in Python groups=: until then the numbers on this page are too good.",
-    "order": f"If rows of one person or place are adjacent, {NAMED}: until then the figures on this page are too "
-    "good.",
-    "sorted": "If nothing but the target sorted the rows, there is nothing to do. If rows of one person or place stand "
-    f"together as well, {NAMED}.",
-    "identifier": "Leave {it} out: a model can learn nothing from {it} that holds for new rows.",
-    "equal": "Leave one of them out: nothing is lost, and rules and reasons become easier to read.",
+    "leak": "",
+    "duplicate": "Equal rows are held out together on this page, and count once in a promise.",
+    "near": "Near copies are held out one by one.",
+    "entity": "",
+    "order": "",
+    "sorted": "If nothing but the target sorted the rows, there is nothing to do.",
+    "identifier": "",
+    "equal": "",
     "labels": "Look at these rows, and correct the labels that are wrong; error_estimation.find_label_errors ranks all "
     "rows.",
 }
+TOO_GOOD = "Until this is answered, the numbers on this page may be too good."
 
 
 def check_ignored(ignore: Iterable[str]) -> set[str]:
@@ -85,8 +80,7 @@ def _as_item(finding: Finding, labels: Ints, entity: str | None) -> dict[str, An
     """Item of the section: a finding with the number it rests on, a table and advice; `entity` is a column, if any."""
     code, columns, evidence = finding.code, finding.columns, finding.evidence
     facts = {name: value for name, value in evidence.items() if not isinstance(value, list)}
-    sentence, advice = finding.sentence, ADVICE[code]
-    named = NAMED if entity is None else f"use --groups {entity}, in Python groups="
+    sentence, advice = finding.sentence, code
     figure = p_value_words(facts["p_value"]) if "p_value" in facts else str(len(columns))
     rows: list[dict[str, Any]] = []
     if code == "leak":
@@ -107,19 +101,13 @@ def _as_item(finding: Finding, labels: Ints, entity: str | None) -> dict[str, An
             for row, copy, exact in pairs
             if row < copy or copy not in known  # each pair once
         ]
-        advice = ADVICE["near"] if facts["n_near"] == len(finding.rows) else advice
+        advice = "near" if facts["n_near"] == len(finding.rows) else code
         if len(rows) > MOST_LISTED:
             sentence += f" The first {MOST_LISTED} pairs are listed."
     elif code == "entity":
-        facts["column"], advice = columns[0], advice.format(column=columns[0])
+        facts["column"] = columns[0]
     elif code == "order":
-        advice = ADVICE["sorted" if facts["sorted_by_target"] else code].replace(NAMED, named)
-        if facts["time_option"]:
-            advice = f"If new rows come from a later time, use {facts['time_option']}. {advice}"
-    elif code == "identifier":
-        advice = advice.format(it="it" if len(columns) == 1 else "them")
-        if any(evidence["follows_rows"]):
-            advice += " If the order is that of time, give the column to --time instead."
+        advice = "sorted" if facts["sorted_by_target"] else code
     elif code == "equal":
         same = zip(columns, evidence["same_as"], evidence["identical"], strict=True)
         rows = [
@@ -130,13 +118,15 @@ def _as_item(finding: Finding, labels: Ints, entity: str | None) -> dict[str, An
             }
             for column, same_as, identical in same
         ]
+    after = TOO_GOOD if advice in {"leak", "entity", "order"} else ""
+    question = finding.question.replace("--groups COLUMN", f"--groups {entity or 'COLUMN'}")
     return {
         "code": code,
         "sentence": sentence,
         "figure": figure,
         "columns": list(columns),
         "rows": rows[:MOST_LISTED] if len(rows) > 1 or code == "duplicate" else [],
-        "advice": advice,
+        "advice": " ".join(filter(None, [ADVICE[advice], question, after])),
         "facts": facts,
     }
 
