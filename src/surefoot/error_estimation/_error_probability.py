@@ -127,7 +127,7 @@ class ErrorPrior:
         return scores(np.asarray(rows, dtype=np.float64))
 
     def posterior(
-        self, scores: Any, wrong: Any, weight: Any = None, level: float | None = None
+        self, scores: Any, targets: Any, weight: Any = None, level: float | None = None
     ) -> tuple[Floats, Floats]:
         """Most probable weights once rows are seen, and their covariance by a normal approximation.
 
@@ -135,8 +135,8 @@ class ErrorPrior:
         ----------
         scores : array-like of shape (n_rows, n_weights)
             Scores of the columns, as `normal_scores` returns them.
-        wrong : array-like of shape (n_rows,)
-            Whether each prediction was wrong (1) or not (0).
+        targets : array-like of shape (n_rows,)
+            Whether each prediction was wrong (1) or not (0), or numbers near these.
         weight : array-like of shape (n_rows,), default=None
             Weights of the rows.
         level : float, default=None
@@ -148,10 +148,10 @@ class ErrorPrior:
             Those of the intercept and of the weights of the columns.
         """
         weight = np.ones(len(scores)) if weight is None else weight
-        level = log_odds_of_share(wrong, weight) if level is None else level
+        level = log_odds_of_share(targets, weight) if level is None else level
         penalty = block_diag(LEVEL, np.linalg.inv(self.covariance))
-        data = with_ones(scores), smoothed_targets(wrong, weight), weight
-        weights, curvature = fit_logistic(*data, penalty, np.append(level, self.mean))
+        start = np.append(level, self.mean)
+        weights, curvature = fit_logistic(with_ones(scores), targets, weight, penalty, start)
         return weights, np.asarray(np.linalg.inv(curvature))
 
     def estimate(self, columns: Any, wrong: Any, new_columns: Any) -> Floats:
@@ -294,10 +294,15 @@ class PretrainedLogisticRegression(BaseEstimator):
         self.scores_ = NormalScores(X, self.prior.columns, weight)
         scores, self.held_out_probability_ = self.scores_(X), np.empty(len(y))
         level = log_odds_of_share(y, weight)
+
+        def learn(part: Ints) -> Floats:
+            """Weights of the rows of a part."""
+            targets = smoothed_targets(y[part], weight[part])
+            return self.prior.posterior(scores[part], targets, weight[part], level)[0]
+
         for train, test in error_folds(y, weight, groups, self.random_state):
-            weights, _ = self.prior.posterior(scores[train], y[train], weight[train], level)
-            self.held_out_probability_[test] = expit(with_ones(scores[test]) @ weights)
-        weights, _ = self.prior.posterior(scores, y, weight)
+            self.held_out_probability_[test] = expit(with_ones(scores[test]) @ learn(train))
+        weights = learn(np.arange(len(y)))
         self.line_ = LogOddsLine(float(weights[0]), weights[1:])
         return self
 
