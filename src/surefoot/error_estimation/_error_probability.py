@@ -433,8 +433,8 @@ class CalibratedLearner:
         if counted.min() == counted.max():
             self.line_ = LogOddsLine(log_odds_of_share(counted, np.ones(len(counted))), np.zeros(1))
         else:
-            self.learner_ = fit_model(self.learner, table, wrong, weight)
-            outputs = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
+            folds = learner_folds(len(wrong), groups, self.random_state)
+            self.learner_, outputs = cross_fit(self.learner, table, wrong, weight, folds)
             counts = np.ones(len(wrong)) if weight is None else weight
             self.line_ = calibrate(outputs[:, None], wrong, counts, NEGLIGIBLE_PENALTY)
         self.held_out_probability_ = self.line_.predict_proba(outputs[:, None])[:, 1]
@@ -466,16 +466,16 @@ def learner_output(learner: Any, table: Floats) -> Floats:
     return np.asarray(learner.decision_function(table), dtype=np.float64)
 
 
-def out_of_fold(
-    learner: Any, table: Floats, target: NDArray[Any], weight: Any, groups: Any, random_state: Any
-) -> Floats:
-    """Out-of-fold values of `learner_output` for each row."""
+def cross_fit(
+    learner: Any, table: Floats, target: NDArray[Any], weight: Any, folds: Iterable[Split]
+) -> tuple[Any, Floats]:
+    """A learner, fitted to a target, and the `learner_output` for each row of one without its fold."""
     outputs = np.empty(len(target))
-    for train, test in learner_folds(len(target), groups, random_state):
-        train_weight = None if weight is None else weight[train]
+    for train, test in folds:
         if is_classifier(learner) and target[train].min() == target[train].max():
             outputs[test] = target[train[0]]
-        else:
-            fitted = fit_model(clone(learner), table[train], target[train], train_weight)
-            outputs[test] = learner_output(fitted, table[test])
-    return outputs
+            continue
+        known = None if weight is None else weight[train]
+        fitted = fit_model(clone(learner), table[train], target[train], known)
+        outputs[test] = learner_output(fitted, table[test])
+    return fit_model(learner, table, target, weight), outputs
