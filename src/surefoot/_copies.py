@@ -114,12 +114,14 @@ class Copies(NamedTuple):
     """Groups of rows with equal inputs, and one row of each set of them.
 
     `groups` are the user's groups joined with the sets of copies; None without either. `distinct` is True for the first
-    row of each set of copies, and for every row that has none. `sets` has the number of the set of each row.
+    row of each set of copies, and for every row that has none. `sets` has the number of the set of each row, and
+    `hashes` the hash of its inputs.
     """
 
     groups: NDArray[Any] | None
     distinct: Mask
     sets: Ints
+    hashes: Hashes
 
 
 def group_copies(X: Any, groups: Any = None) -> Copies:
@@ -128,26 +130,24 @@ def group_copies(X: Any, groups: Any = None) -> Copies:
     Equal rows are copies unless that is a coincidence, as in a table of few different values, or unless they are
     frequent: more than ten, of texts and sparse rows more than two, and more than 5 % of all rows.
     """
-    sets = copy_sets(X)
+    if issparse(X) or not (is_frame(X) or np.ndim(X) == 2):
+        hashes = hash_rows(X)
+        sets = _apart(*_equal_rows(hashes, FREQUENT_TEXTS))
+    else:
+        cells = hash_cells(X)
+        hashes = sum(cells, start=np.zeros(count_rows(X), dtype=np.uint64))
+        sets = sets_of_copies(cells) if cells else np.arange(len(hashes))
     given = None if groups is None else np.asarray(groups)
     distinct = np.zeros(len(sets), dtype=bool)
     distinct[np.unique(sets, return_index=True)[1]] = True
     if distinct.all():
-        return Copies(given, distinct, sets)
+        return Copies(given, distinct, sets, hashes)
     if given is None:
-        return Copies(sets, distinct, sets)
+        return Copies(sets, distinct, sets, hashes)
     own = sets.max() + 1 + np.unique(given, return_inverse=True)[1]
     links = coo_array((np.ones(len(own)), (sets, own)), shape=(own.max() + 1, own.max() + 1))
-    return Copies(connected_components(links, directed=False)[1][sets], distinct, sets)
-
-
-def copy_sets(X: Any) -> Ints:
-    """Number of the set of copies that each row belongs to; a row without a copy is a set of its own."""
-    if not issparse(X) and (is_frame(X) or np.ndim(X) == 2):
-        cells = hash_cells(X)
-        return sets_of_copies(cells) if cells else np.arange(count_rows(X))
-    sets, is_frequent = _equal_rows(hash_rows(X), FREQUENT_TEXTS)
-    return _apart(sets, is_frequent)
+    joined = connected_components(links, directed=False)[1][sets]
+    return Copies(joined, distinct, sets, hashes)
 
 
 def sets_of_copies(cells: list[Hashes]) -> Ints:
@@ -170,14 +170,14 @@ def _apart(sets: Ints, are_apart: Mask) -> Ints:
     return np.unique(np.where(are_apart, own, sets), return_inverse=True)[1]
 
 
-def known_rows(X: Any, rows: Ints, errors: Floats) -> tuple[Hashes, Floats]:
+def known_rows(copies: Copies, rows: Ints, errors: Floats) -> tuple[Hashes, Floats]:
     """Hashes of the rows of a table, sorted, and the highest of the errors of the rows with each hash.
 
     `errors` are those of the rows at the positions `rows`. There are no hashes if rows are equal by coincidence: new
     rows would then equal training rows by coincidence, too.
     """
-    hashes, places = np.unique(hash_rows(X), return_inverse=True)
-    if len(hashes) < len(places) and len(np.unique(copy_sets(X))) == len(places):
+    hashes, places = np.unique(copies.hashes, return_inverse=True)
+    if len(hashes) < len(places) and copies.distinct.all():
         return hashes[:0], np.zeros(0)
     highest = np.zeros(len(hashes))
     np.maximum.at(highest, places[rows], errors)

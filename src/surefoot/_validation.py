@@ -21,7 +21,6 @@ from surefoot._tables import (
     check_is_array,
     in_form,
     missing_mask,
-    own_copy,
 )
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed, plural
@@ -142,9 +141,9 @@ def check_training_rows(
     Rows and targets are copies: what is kept of them stays as it is when the caller changes the originals in place.
     Weights that are all equal, or 0, count as 1 and 0: they change nothing.
     """
-    X = as_table(X)
+    X = as_table(X, copy=True)
     validate_data(action, X, y, reset=reset, skip_check_array=True)
-    X, y = own_copy(X), np.array(check_target(y))
+    y = np.array(check_target(y))
     check_consistent_length(X, y)
     if len(y) == 0:
         raise ValueError("X and y have no rows: a minimum of two is required.")
@@ -262,15 +261,9 @@ def canonical_metric(metric: Metric) -> Metric:
     return METRICS[metric]
 
 
-def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
-    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
-    if window is not None:
-        window_radius(window, 1)
-        if not (isinstance(metric, str) and metric == "dtw"):
-            raise ValueError(
-                f"window={window!r} needs metric='dtw': metric={metric!r} has no window."
-            )
-    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
+def check_neighbor_metric(metric: Metric) -> None:
+    """Raise an error unless neighbours can be searched by this metric: "auto", a metric between rows or a search."""
+    if not (isinstance(metric, str) and metric == "auto"):
         canonical_metric(metric)
 
 

@@ -110,7 +110,13 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._logistic": ("LogOddsLine",),
         "surefoot._models": (
             *("GivenOutputs", "GraphClassifier", "MixedInput", "MixedVectorizer", "ModelInput"),
-            *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
+            *(
+                "NativeClassifier",
+                "NativeRegressor",
+                "NumericInput",
+                "FittedModel",
+                "VectorEncoder",
+            ),
             "VotingTrees",
         ),
         "surefoot._series": ("SeriesBatch",),
@@ -119,7 +125,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
             *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
             *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
-            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
+            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior"),
         ),
         "surefoot.indicators": (
             *(
@@ -140,10 +146,12 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("TrustScore", "VoteDisagreement"),
         ),
         "surefoot.neighborhoods": (
-            *("DTWNeighbors", "NeighborSpace", "NeighborhoodIndex", "RowSearch"),
-            "SparseNeighbors",
+            *("NeighborSpace", "NeighborhoodIndex", "RowSearch", "SparseNeighbors"),
         ),
-        "surefoot.time_series": ("KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+        "surefoot.time_series": (
+            *("DTWNeighbors", "KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+            "VoteConfidence",
+        ),
     },
     "PartialNode": {"functools": ("partial",)},
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},

@@ -115,7 +115,7 @@ def test_the_learned_pool_makes_the_labels_as_likely_as_any_other():
         [own, guesses, truth], own.argmax(axis=1), codes, random_state=0
     )
     assert_allclose(found.weights_, [0, 0.5, 0.5])  # learning leaves it as it was
-    least = found.index_.outputs.least_probability
+    least = found.index_.model.least_probability
     logs = np.log(np.clip([own, guesses, truth], least, 1 - least))
 
     def loss(at):
@@ -223,7 +223,9 @@ def test_probabilities_are_those_of_the_opinion_itself(scaler):
     opinion = SecondOpinion(GaussianNB(), opinions=[("own", own)]).fit(X, y)
     [(_, fitted)] = opinion.opinions_
     rows = opinion.index_.coordinates(X)
-    asked = opinion.columns_and_opinions(Neighborhood(opinion.index_, X))[1]["own"]
+    neighborhood = Neighborhood(opinion.index_, X)
+    opinion.columns(neighborhood)
+    asked = neighborhood.opinions["own"]
     assert_allclose(asked, fitted.predict_proba(rows), rtol=1e-9)
 
 

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, get_tags
 
 from surefoot._kernels import points_between
-from surefoot._models._model import Outputs, categorical_columns, preprocesses_inside
-from surefoot._parallel import row_batches
+from surefoot._models._model import categorical_columns, preprocesses_inside
 from surefoot._tables import (
     as_floats,
     as_numbers,
@@ -67,12 +66,6 @@ class ModelInput:
     def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         raise TypeError("There is nothing between rows of a table that was never looked at.")
-
-    def score_rows(self, outputs: Outputs) -> Floats:
-        """Scores of the training rows, in-sample if the model was trained on them."""
-        batches = row_batches(count_rows(self.rows), self.nbytes_per_sample)
-        parts = [outputs(self.as_model_sees(take_rows(self.rows, batch))) for batch in batches]
-        return np.concatenate(parts)
 
     def vectorizer(self) -> Any:
         """Transformer of the rows to numeric coordinates; None if they are numbers already."""

@@ -160,10 +160,11 @@ class CatBoostFile(bytes):
 
 def estimator_state(model: Any) -> dict[str, Any]:
     """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters and its file."""
-    state = {name: _plain(part) for name, part in model.__getstate__().items()}
-    for name in ("_test_evals", "_prediction_values_change", "_loss_value_change"):
-        state.pop(name, None)  # records of CatBoost's training
-    return {name: CatBoostFile(part) if name == TREES else part for name, part in state.items()}
+    records = ("_test_evals", "_prediction_values_change", "_loss_value_change")  # of training
+    state = {name: part for name, part in model.__getstate__().items() if name not in records}
+    return {
+        name: CatBoostFile(part) if name == TREES else _plain(part) for name, part in state.items()
+    }
 
 
 def _plain(value: Any) -> Any:
@@ -666,10 +667,8 @@ def _classes_in_order(
     such numbers. Otherwise they are the sorted targets, and a `Refusal` if another order fits these clearly better.
     """
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    n_classes, known = (
-        probabilities.shape[1],
-        {class_text(label): label for label in labels.tolist()},
-    )
+    known = {class_text(label): label for label in labels.tolist()}
+    n_classes = probabilities.shape[1]
     numbers = [str(number) for number in range(n_classes)]
     texts = _texts(classes if classes is not None else names or numbers)
     if len({*texts}) == len(texts) == n_classes and {*known} <= {*texts}:

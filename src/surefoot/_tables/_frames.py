@@ -38,14 +38,16 @@ class RowError(ValueError):
         return f"Row {self.row} {self.fault}"
 
 
-def as_table(X: Any) -> Any:
-    """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
+def as_table(X: Any, *, copy: bool = False) -> Any:
+    """Array, CSR or frame as it is, or a copy; other sparse formats as CSR, anything else as an array.
 
-    One sentence says why a table cannot be used, such as two columns with one name. A list of strings, for a pipeline
-    that vectorises them, is the only table with one dimension.
+    A copy stays as it is when the original is changed in place. One sentence says why a table cannot be used, such as
+    two columns with one name. A list of strings, for a pipeline that vectorises them, is the only table with one
+    dimension.
     """
     if issparse(X):
-        return X if X.format == "csr" else csr_array(X)
+        rows = X if X.format == "csr" else csr_array(X)
+        return rows.copy() if copy else rows
     if is_frame(X):
         names = column_names(X)
         if len(set(names)) < len(names):
@@ -53,7 +55,10 @@ def as_table(X: Any) -> Any:
             raise ValueError(
                 f"X has more than one column with the name {twice!r}: names must differ."
             )
-        return X
+        if not copy:
+            return X
+        # Only the columns of pandas are ever changed: another frame around those of others is enough.
+        return X.copy() if is_pandas(X) else take_columns(X, names)
     check_is_array(X, "X")
     try:
         table = np.asanyarray(X)
@@ -73,7 +78,9 @@ def as_table(X: Any) -> Any:
         raise ValueError("Complex data not supported: X holds complex numbers.")
     if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
         return np.array(X, dtype=object)  # beside a string, NumPy makes the string "nan" of a NaN
-    return table
+    return (
+        np.array(table) if copy else table
+    )  # in its layout, on which the rounding of sums depends
 
 
 def check_is_array(values: Any, name: str) -> None:
@@ -84,16 +91,6 @@ def check_is_array(values: Any, name: str) -> None:
         )
     if nw.dependencies.is_polars_lazyframe(values):
         raise TypeError(f"{name} is a lazy frame: pass {name}.collect().")
-
-
-def own_copy(X: Any) -> Any:
-    """Copy of a table that stays as it is when the original is changed in place."""
-    if isinstance(X, np.ndarray):
-        return np.array(X)  # in the layout of X, on which the rounding of sums depends
-    if is_pandas(X) or issparse(X):
-        return X.copy()
-    # A frame around the same columns, which are never changed.
-    return nw.from_native(X, eager_only=True).select(nw.all()).to_native()
 
 
 def is_frame(X: Any) -> bool:

@@ -270,6 +270,22 @@ class HeldOut(Judgement):
         return self.task.unit
 
     @cached_property
+    def mistakes(self) -> Mask | None:
+        """Which predictions are another class than the truth; None for numbers, which are more or less off."""
+        return None if self.classes is None else self.prediction != self.truth
+
+    @cached_property
+    def bands(self) -> Floats:
+        """Ends and middle of the band that the output has around each row: its mean there, and two standard deviations.
+
+        The output is the prediction of a number, or the probability of the predicted class against the second one.
+        """
+        output = self.scores[:, 0] if self.classes is None else self.lead
+        shift, spread, *_ = self.stability.values()
+        bands = (output + shift + spread * np.array([[-2], [0], [2]])).T
+        return np.asarray(bands if self.classes is None else expit(bands))
+
+    @cached_property
     def lead(self) -> Floats:
         """Lead of each predicted class over the runner-up, like log-odds."""
         if self.scores.shape[1] == 1:

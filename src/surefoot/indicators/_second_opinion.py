@@ -1,7 +1,6 @@
 """Agreement of other, quickly fitted models with a prediction, and the pool of what they say of its class."""
 
 from collections.abc import Sequence
-from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,11 +14,11 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._logistic import pool_weights, pooled
-from surefoot._models import Outputs, SharedTrees, VotingTrees, top_class
+from surefoot._models import FittedModel, SharedTrees, VotingTrees, top_class
 from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator, Part, own_probabilities
+from surefoot.indicators._indicator import Indicator, own_probabilities
 from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -138,16 +137,15 @@ class SecondOpinion(Indicator):
         rows: Any,
         labels: NDArray[Any] | None,
         trees: VotingTrees | None = None,
-        space_of_trees: NeighborhoodIndex | None = None,
     ) -> Self:
         """Fit the other models on rows in the neighbour space and their targets.
 
-        `trees` are fitted already, in the space of another index: the pipeline of a fold's model may scale rows
+        `trees` are fitted already, in the space of the deployed rows: the pipeline of a fold's model may scale rows
         otherwise, where their thresholds would mean something else.
         """
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
-        is_regression, fitted = self.index_.outputs.is_regression, []
+        is_regression, fitted = self.index_.model.is_regression, []
         for each in self.opinions:
             if isinstance(each, str):
                 settings = is_regression, self.n_trees, self.random_state
@@ -160,47 +158,39 @@ class SecondOpinion(Indicator):
         names = [name for name, _ in fitted]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"opinions has several models named {twice[0]!r}: names must differ.")
-        self.opinions_, self._space_of_trees = fitted, space_of_trees
+        self.opinions_ = fitted
+        self._space_of_trees = None if trees is None else self.index_.like
         self.weights_ = np.array([0.0, *[1 / len(fitted)] * len(fitted)])
         return self
 
-    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
-        """Fitted copy for each part.
+    def fit_folds(
+        self,
+        indexes: Sequence[NeighborhoodIndex],
+        rows: Sequence[Any],
+        folds: Ints | None = None,
+        n_jobs: int | None = None,
+    ) -> list[Self]:
+        """Fitted copy for each model; the folds share the default trees if they may.
 
-        The folds share the default trees, if the first part is the deployed one and no label can have
-        shaped its rows: the trees are fitted in its space, each on some of the folds.
+        These trees are fitted in the space of the deployed model, each on some of the folds.
         """
-        first, *rest = parts
-        shares = DEFAULT in self.opinions and first.folds is not None and first.fold < 0
-        is_folds = all(part.fold >= 0 for part in rest)
-        if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
-            return super().fit_parts(parts, n_jobs)
-        is_regression = first.index.outputs.is_regression
+        coordinates, labels = rows[0]
+        if folds is None or DEFAULT not in self.opinions or len(np.unique(labels)) < 2:
+            return super().fit_folds(indexes, rows, folds, n_jobs)
+        is_regression = indexes[0].model.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
-        tree = kind(**tree_settings(first.rows, is_regression, self.random_state))
-        shared = SharedTrees(tree, first.rows, first.labels, first.folds, self.n_trees)
-        deployed = clone(self).attach(first.index)
-        deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
+        tree = kind(**tree_settings(coordinates, is_regression, self.random_state))
+        shared = SharedTrees(tree, coordinates, labels, folds, self.n_trees)
         tasks = (
-            delayed(clone(self).attach(part.index).learn)(
-                part.rows, part.labels, shared.for_rows_of(part.fold), first.index
-            )
-            for part in rest
+            delayed(clone(self).attach(index).learn)(*own, shared.for_rows_of(number))
+            for number, (index, own) in enumerate(zip(indexes, rows, strict=True), start=-1)
         )
-        fitted = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-        return list(counted(chain([deployed], fitted), "learn"))
+        return list(counted(Parallel(n_jobs=n_jobs, return_as="generator")(tasks), "learn"))
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or gap and spread of each regressor."""
-        return self.columns_and_opinions(neighborhood)[0]
-
-    def columns_and_opinions(
-        self, neighborhood: Neighborhood
-    ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-        """Columns, and the output of each other model by name: of a classifier its probability of each class."""
         columns: list[Floats] = []
-        outputs: dict[str, NDArray[Any]] = {}
-        model = neighborhood.index.outputs
+        model, outputs = neighborhood.index.model, neighborhood.opinions
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
             if name == TREES and self._space_of_trees is not None:
@@ -212,10 +202,11 @@ class SecondOpinion(Indicator):
             else:
                 outputs[name] = probabilities_of(opinion, rows, model.classes)
         if not model.is_regression:
-            opinions = log_opinions(model, [own_probabilities(neighborhood), *outputs.values()])
+            others = [outputs[name] for name, _ in self.opinions_]
+            opinions = log_opinions(model, [own_probabilities(neighborhood), *others])
             predicted = top_class(neighborhood.scores)
             columns = [pooled_log_odds(model, opinions, self.weights_, predicted)]
-        return np.column_stack(columns), outputs
+        return np.column_stack(columns)
 
     def learn_pool(
         self,
@@ -239,7 +230,7 @@ class SecondOpinion(Indicator):
         random_state : int, default=None
             Seed of the folds.
         """
-        model = self.index_.outputs
+        model = self.index_.model
         opinions = log_opinions(model, probabilities)
         column = np.empty((len(codes), 1))
         for train, test in learner_folds(len(codes), groups, random_state):
@@ -251,7 +242,7 @@ class SecondOpinion(Indicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or minus the mean absolute gap."""
         columns = self.columns(neighborhood)
-        if not neighborhood.index.outputs.is_regression:
+        if not neighborhood.index.model.is_regression:
             return columns[:, 0]
         gaps = [name.endswith("_gap") for name in self.get_feature_names_out()]
         return -np.abs(columns[:, gaps]).mean(axis=1)
@@ -259,19 +250,21 @@ class SecondOpinion(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if not self.index_.outputs.is_regression:
+        if not self.index_.model.is_regression:
             return np.array(["log_odds"], dtype=object)
         kinds = [(n, ["gap", "spread"] if count_members(m) else ["gap"]) for n, m in self.opinions_]
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
 
 
-def log_opinions(model: Outputs, probabilities: Sequence[Floats]) -> Floats:
+def log_opinions(model: FittedModel, probabilities: Sequence[Floats]) -> Floats:
     """Logarithms of class probabilities by several models, (n_models, n_rows, n_classes), none below what rows show."""
     least = model.least_probability
     return np.log(np.clip(np.stack(probabilities), least, 1 - least))
 
 
-def pooled_log_odds(model: Outputs, opinions: Floats, weights: Floats, predicted: Ints) -> Floats:
+def pooled_log_odds(
+    model: FittedModel, opinions: Floats, weights: Floats, predicted: Ints
+) -> Floats:
     """Clipped log-odds of the predicted classes by a pool of opinions."""
     probabilities = np.exp(pooled(opinions, weights))[np.arange(len(predicted)), predicted]
     least = model.least_probability**2  # several opinions together may be surer than each of them

@@ -23,7 +23,16 @@ from surefoot._validation import (
     check_target,
     window_radius,
 )
-from surefoot.neighborhoods import DTWNeighbors
+from surefoot.indicators import (
+    Indicator,
+    NeighborDisagreement,
+    NeighborDistance,
+    NeighborError,
+    TrustScore,
+)
+from surefoot.neighborhoods import NeighborVoter
+from surefoot.time_series._dtw import DTWNeighbors
+from surefoot.time_series._vote_confidence import VoteConfidence
 
 Weights = str | Callable[[Floats], Floats]
 
@@ -75,15 +84,14 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     return float(np.sqrt(cost[0, 0]))
 
 
-class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
+class SeriesVoteClassifier(NeighborVoter, ClassifierMixin, BaseEstimator):
     """Base of classifiers that let the nearest training series vote.
 
-    A subclass has the parameters `weights`, `neighbors`, `window` and `n_jobs`, and what an index needs to use its own
-    neighbours: `list_length`, the number of neighbours that decide (0 if lists of them are not enough), and
-    `predict_proba_of_lists(distances, indices)`, the share of the votes for each class from lists of that length.
+    A subclass has the parameters `weights`, `neighbors`, `window` and `n_jobs`, the number of neighbours that decide
+    (`list_length`; 0 if lists of them are not enough), and the votes of lists of that length (`_votes_of_lists`).
     """
 
-    list_length: Any
+    metric = "euclidean"  # of a search that was given, and is no DTW
 
     def __init__(
         self, *, window: float | None, weights: Weights, neighbors: Any, n_jobs: int | None
@@ -93,19 +101,38 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    @property
-    def metric(self) -> str:
-        """Name of the distance, which indicators search neighbours by: "dtw", unless another search was given."""
-        own = self.neighbors is None or isinstance(self.neighbors, DTWNeighbors)
-        return "dtw" if own else type(self.neighbors).__name__
+    def neighbor_search(self) -> DTWNeighbors | None:
+        """Search by which indicators find neighbours; None if it was given and is no DTW."""
+        search = self.neighbors
+        if search is None:
+            search = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
+        return search if isinstance(search, DTWNeighbors) else None
 
-    def shared_search(self, rows: Floats, metric: Any, window: Any) -> Any:
-        """Own search, if it is one among these rows, within this window, and lists are enough to vote; else None."""
+    def error_indicators(self) -> list[Indicator]:
+        """Default indicators of an error estimator: neighbours as the votes see them (Buza et al. 2010)."""
+        return [
+            VoteConfidence(),
+            NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
+            NeighborDistance(n_neighbors=10, space="scaled"),
+            NeighborError(n_neighbors=10, space="scaled"),
+            TrustScore(space="scaled"),
+        ]
+
+    def shared_search(self, rows: Floats, metric: Any) -> Any:
+        """Own search, if it is one among these rows, within the same window, and lists are enough to vote."""
         own = self.neighbors_
-        fits = metric == "dtw" == self.metric and 0 < self.list_length <= len(rows)
-        if not fits or own.window != window or not own.is_fitted_on(rows):
+        both = isinstance(own, DTWNeighbors) and isinstance(metric, DTWNeighbors)
+        fits = both and own.window == metric.window and 0 < self.list_length <= len(rows)
+        if not fits or not own.is_fitted_on(rows):
             return None
         return own.part(np.arange(len(rows)))  # without names of columns
+
+    def output_of_lists(self, method: str, distances: Floats, indices: Ints) -> Any:
+        """Votes for each class, or the class with most votes, from neighbours that are known; else None."""
+        if method not in ("predict", "predict_proba"):
+            return None
+        votes = self._votes_of_lists(distances, indices)
+        return votes if method == "predict_proba" else self.classes_[votes.argmax(axis=1)]
 
     def _set_training_series(self, X: Any, y: Any) -> None:
         """Set `classes_`, the labels' codes, and the search fitted to the series."""
@@ -129,6 +156,10 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
             else:
                 self.__dict__.pop(name, None)  # of an earlier fit
         self.neighbors_ = neighbors
+
+    @abstractmethod
+    def _votes_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+        """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
 
     @abstractmethod
     def _vote(self, X: Any) -> Floats:
@@ -177,13 +208,13 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         Training series that vote on a series.
     window : int, float or None, default=None
         Sakoe-Chiba radius in steps (int), or as a fraction of the longest training series (float);
-        None sets no limit. See :class:`~surefoot.neighborhoods.DTWNeighbors`.
+        None sets no limit. See :class:`~surefoot.time_series.DTWNeighbors`.
     weights : {"uniform", "rank", "distance"} or callable, default="uniform"
         Weight of each vote: equal, 1 / r for the r-th neighbour, one over its distance, or a
         function from an array of distances to one of weights.
     neighbors : object, default=None
         Neighbour search with the methods `fit` and `kneighbors`; None is
-        :class:`~surefoot.neighborhoods.DTWNeighbors`.
+        :class:`~surefoot.time_series.DTWNeighbors`.
     n_jobs : int, default=None
         Threads over the series to classify.
 
@@ -238,15 +269,13 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `predict_proba_of_lists` needs."""
+        """Neighbours that decide."""
         return self.n_neighbors
 
     def _vote(self, X: Any) -> Floats:
-        return self.predict_proba_of_lists(
-            *self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
-        )
+        return self._votes_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
 
-    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def _votes_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         return votes_by_size(
             (distances, indices),
