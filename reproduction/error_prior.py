@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from reproduction import prior_cases
 from reproduction.prior_cases import planned, read_case
-from reproduction.results import Floats, progress, write_table
+from reproduction.results import Floats, Ints, progress, write_table
 from surefoot.error_estimation import ErrorPrior
 from surefoot.metrics import augrc_loss
 
@@ -30,11 +29,8 @@ FIRST_VARIANCE = 0.3
 LEAST_VARIANCE = 1e-4
 # Share of the covariances between weights that is given up, since a case has few errors to estimate them from.
 SHRINKAGE = 0.02
-# Penalty of each case's intercept: almost none, since it is the case's own.
-LEVEL = 1e-3
 # Errors that a case must have to be learned from.
 LEAST_ERRORS = 3
-MOST_STEPS = 50
 
 Stored = dict[str, Any]
 
@@ -91,61 +87,19 @@ def learn_prior(cases: Sequence[Stored]) -> ErrorPrior:
     for case in used:
         rows = np.vstack([case["columns"], case["test_columns"]])
         scores = prior.normal_scores(case["columns"], rows)
-        wrong = np.concatenate([case["wrong"], case["test_wrong"]]).astype(np.float64)
-        data.append((np.column_stack([np.ones(len(rows)), scores]), wrong))
+        data.append((scores, np.concatenate([case["wrong"], case["test_wrong"]])))
     for _ in range(ROUNDS):
-        mean, covariance = next_round(data, prior.mean, prior.covariance)
-        prior = replace(prior, mean=mean, covariance=covariance)
+        prior = next_round(data, prior)
     return prior
 
 
-def next_round(
-    data: list[tuple[Floats, Floats]], mean: Floats, covariance: Floats
-) -> tuple[Floats, Floats]:
-    """Mean and covariance of the cases' weights, given their posteriors under those of the round before."""
-    # In these directions the weights of the round before have unit variance.
-    root = np.linalg.cholesky(covariance)
-    directions = np.eye(len(mean) + 1)
-    directions[1:, 1:] = root
-    start = np.concatenate([[0.0], np.linalg.solve(root, mean)])
-    penalty = np.concatenate([[LEVEL], np.ones(len(mean))])
-    means, spread = [], np.zeros_like(covariance)
-    for rows, wrong in data:
-        weights, inverse = posterior(rows @ directions, wrong, penalty, start)
-        means.append(root @ weights[1:])
-        spread += root @ inverse[1:, 1:] @ root.T
-    centred = np.array(means) - np.mean(means, axis=0)
-    after = (spread + centred.T @ centred) / len(data)
-    after += SHRINKAGE * (np.diag(np.diag(after)) - after) + LEAST_VARIANCE * np.eye(len(mean))
-    return np.mean(means, axis=0), after
-
-
-def posterior(rows: Floats, wrong: Floats, penalty: Floats, prior: Floats) -> tuple[Floats, Floats]:
-    """Most probable weights of a logistic regression with a normal prior, and their covariance.
-
-    Minimises Σ logloss + ½ Σ penalty·(weights − prior)² by Newton's method with halved steps.
-    """
-
-    def loss(at: Floats) -> float:
-        log_odds = rows @ at
-        ridge = 0.5 * penalty @ (at - prior) ** 2
-        return float((np.logaddexp(0, log_odds) - wrong * log_odds).sum() + ridge)
-
-    def curvature(at: Floats) -> Floats:
-        probability = expit(rows @ at)
-        weight = probability * (1 - probability)
-        return np.asarray((rows.T * weight) @ rows + np.diag(penalty))
-
-    weights, now = prior, loss(prior)
-    for _ in range(MOST_STEPS):
-        gradient = rows.T @ (expit(rows @ weights) - wrong) + penalty * (weights - prior)
-        step = np.linalg.solve(curvature(weights), gradient)
-        while (trial := loss(weights - step)) > now * (1 + 1e-12):
-            step /= 2
-        weights, now = weights - step, trial
-        if np.abs(step).max() < 1e-4:
-            break
-    return weights, np.asarray(np.linalg.inv(curvature(weights)), dtype=np.float64)
+def next_round(data: list[tuple[Floats, Ints]], prior: ErrorPrior) -> ErrorPrior:
+    """Prior with mean and covariance of the cases' weights, given their posteriors under the prior before it."""
+    means, covariances = zip(*(prior.posterior(*case) for case in data), strict=True)
+    after = np.mean(covariances, axis=0) + np.cov(np.transpose(means), bias=True)
+    after += SHRINKAGE * (np.diag(np.diag(after)) - after)
+    after += LEAST_VARIANCE * np.eye(len(after))
+    return replace(prior, mean=np.mean(means, axis=0), covariance=after)
 
 
 def figures(case: Stored, prior: ErrorPrior) -> Stored:

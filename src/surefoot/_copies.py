@@ -16,7 +16,6 @@ from surefoot._tables import (
     is_frame,
     kind_of,
     kinds_of,
-    missing_mask,
     split_columns,
 )
 from surefoot._typing import Floats, Ints, Mask
@@ -59,13 +58,12 @@ def hash_cells(X: Any) -> list[Hashes]:
 
 
 def _bits(values: NDArray[Any]) -> Hashes:
-    """64 bits for each value: those of a number or a time, or a digest of a string; one pattern for missing values."""
-    missing = missing_mask(values)
+    """64 bits for each of `as_values`: a number, a time, or a digest of a string; one pattern for missing values."""
     if values.dtype.kind == "M":
-        values = np.where(missing, np.nan, values.astype("datetime64[us]").astype(np.float64))
+        values = np.where(np.isnat(values), np.nan, values.astype(np.float64))
     if values.dtype.kind == "f":
         return _number_bits(values)
-    strings = [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
+    strings = [None if value is None else str(value) for value in values]
     digests = {
         string: int.from_bytes(blake2b(repr(string).encode(), digest_size=8).digest())
         for string in set(strings)

@@ -1,26 +1,32 @@
 """Error estimators as other packages use them: type and check of a fitted one, and ensembles with one per model."""
 
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._models import clone_with_seed
+from surefoot._models import ask_chosen, clone_with_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot._validation import (
     check_class_labels,
+    check_rows,
     check_same_rows,
     check_training_rows,
     common_classes,
 )
-from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.error_estimation import (
+    HeldOut,
+    IndividualErrorClassifier,
+    IndividualErrorRegressor,
+)
 
 ErrorEstimator = IndividualErrorClassifier | IndividualErrorRegressor
 
@@ -47,64 +53,87 @@ class HeldOutErrors(NamedTuple):
     error: Floats
 
 
-def all_have_probabilities(ensemble: Any) -> bool:
-    """True if every model of an ensemble has `predict_proba`."""
-    models = [model for _, model in ensemble.estimators if model != "drop"]
-    return all(hasattr(model, "predict_proba") for model in models)
-
-
 class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
-    """Base of ensembles that use the estimated error of each of their models on each row.
+    """Base of ensembles with a policy, learned on held-out rows, that decides how each row is answered.
 
-    `_fit_error_estimators` wraps each model in an estimator of its errors, all on the same folds, and
-    `_estimate_errors` returns their estimates. A subclass may override their parameters
-    (`_error_estimator_settings`).
+    `fit` wraps each model in an estimator of its errors, all on the same folds. A subclass learns its policy from their
+    held-out judgements (`_learn_policy`), and applies it to their estimates for new rows (`_estimate_errors`). It may
+    check its own parameters (`_kept_models`), and those of the error estimators (`_error_estimator_settings`).
     """
 
     def __init__(
         self,
         estimators: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
-        self.error_estimator = error_estimator
+        self.learner = learner
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the models, and learn from held-out rows on which rows each of them is wrong.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the models take them.
+        y : array-like of shape (n_rows,)
+            Targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the models, for the estimation of their errors and for what is learned from held-out rows.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are never on both sides of a split.
+
+        Returns
+        -------
+        self : object
+            The fitted ensemble.
+        """
+        models = self._kept_models()
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        cv, data = self._common_cv(X, y, groups), {"sample_weight": sample_weight, "groups": groups}
+        judged = self._judge([*models.values()], cv, X, y, **data)
+        self.named_estimators_ = Bunch(**dict(zip(models, self.estimators_, strict=True)))
+        if is_classifier(self):
+            self.classes_ = common_classes(self.estimators_)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        self._learn_policy(judged, weight[self.held_out_.rows])
+        return self
+
+    def _kept_models(self) -> dict[str, Any]:
+        """Models by name, without dropped ones."""
+        names, models = self._validate_estimators()
+        return {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
 
     def _error_estimator_settings(self) -> dict[str, Any]:
         """Further parameters of the error estimators."""
         return {}
 
-    def _fit_error_estimators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
-        """Fit an error estimator around each model, and return the weights of the held-out rows."""
-        names, models = self._validate_estimators()
-        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
-        kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
-        cv = self._common_cv(X, y, groups)
-        self.error_estimators_ = [
-            self._error_estimator_of(model, cv).fit(
-                X, y, sample_weight=sample_weight, groups=groups
-            )
-            for model in kept.values()
-        ]
-        self.estimators_ = [estimator.estimator_ for estimator in self.error_estimators_]
-        self.named_estimators_ = Bunch(**dict(zip(kept, self.estimators_, strict=True)))
-        parts = [estimator.held_out_ for estimator in self.error_estimators_]
-        check_same_rows([part.rows for part in parts])
+    def _judge(self, models: list[Any], cv: Any, X: Any, y: Any, **data: Any) -> list[HeldOut]:
+        """Fit an error estimator around each model, and return their held-out judgements of the same rows."""
+        fitted = [self._error_estimator_of(model, cv).fit(X, y, **data) for model in models]
+        judged: list[HeldOut] = [each.held_out_ for each in fitted]
+        check_same_rows([each.rows for each in judged])
+        self.error_estimators_ = fitted
+        self.estimators_ = [each.estimator_ for each in fitted]
         self.held_out_ = HeldOutErrors(
-            parts[0].rows,
-            np.column_stack([part.prediction for part in parts]),
-            np.column_stack([part.losses for part in parts]),
-            np.column_stack([part.error for part in parts]),
+            judged[0].rows,
+            *(
+                np.column_stack([getattr(each, name) for each in judged])
+                for name in HeldOutErrors._fields[1:]
+            ),
         )
-        if is_classifier(self):
-            self.classes_ = common_classes(self.estimators_)
-        return check_sample_weight(sample_weight, X, dtype=np.float64)[self.held_out_.rows]
+        return judged
+
+    def _learn_policy(self, judged: list[HeldOut], weight: Floats) -> None:
+        """Learn from the held-out judgements of the models how each row is answered."""
+        raise NotImplementedError
 
     def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
         """Splits for all models: a splitter is called once, as it may be random."""
@@ -138,7 +167,7 @@ class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
             )
         return kind(
             model,
-            self.error_estimator,
+            self.learner,
             cv=cv,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -148,3 +177,32 @@ class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
     def _estimate_errors(self, X: Any) -> Floats:
         """Estimated errors, one column per model; lower is better."""
         return np.column_stack([estimator.predict_error(X) for estimator in self.error_estimators_])
+
+
+def all_have_probabilities(ensemble: Any) -> bool:
+    """True if every model of an ensemble has `predict_proba`."""
+    models = [model for _, model in ensemble.estimators if model != "drop"]
+    return all(hasattr(model, "predict_proba") for model in models)
+
+
+class RoutingEnsemble(ErrorEstimatorEnsemble):
+    """Base of ensembles whose policy chooses one model for each row; a model that is chosen for no row is not asked."""
+
+    def _choose(self, X: Any) -> Ints:
+        """Position of the model that answers each row."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Prediction of the chosen model for each row."""
+        return self._ask("predict", X)
+
+    @available_if(all_have_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the chosen model for each row."""
+        return self._ask("predict_proba", X)
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+        X = check_rows(self, X)
+        # An error estimator may correct its model's predictions, so it is asked in place of the model.
+        models = [*self.error_estimators_, *self.estimators_[len(self.error_estimators_) :]]
+        return ask_chosen(models, self._choose(X), method, X)

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +14,18 @@ class FileError(ValueError):
 def linked_path(path: Path) -> Path:
     """Absolute path of what a path links to; links in a circle stay, and cannot be read or written."""
     return Path(os.path.realpath(path))
+
+
+def check_not_read(path: Path, inputs: Iterable[Path]) -> None:
+    """Raise a `FileError` if a file to write is one of the inputs, by whatever name, or in a folder that is one."""
+    for other in inputs:
+        if is_same_file(path, other):
+            raise FileError(f"{path} would overwrite {other}, which is read: name another file.")
+        if os.path.isdir(other) and (  # noqa: PTH112 - no error for a name that is too long
+            linked_path(path).is_relative_to(linked_path(other))
+            or any(is_same_file(path, file) for file in other.rglob("*"))
+        ):
+            raise FileError(f"{path} is in {other}, which is read: write it elsewhere.")
 
 
 def is_same_file(path: Path, other: Path) -> bool:

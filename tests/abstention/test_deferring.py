@@ -152,3 +152,14 @@ def test_a_splitter_that_draws_holds_out_the_same_rows_for_both():
     found = DeferringClassifier(models, cv=ShuffleSplit(3, test_size=0.2), random_state=0).fit(X, y)
     # The same model twice saves nothing, whichever rows are asked about.
     assert_allclose(found.deferral_curve_.accuracy, found.deferral_curve_.accuracy[0])
+
+
+def test_both_models_are_compared_on_the_same_held_out_rows():
+    X, y = make_classification(150, flip_y=0.3, random_state=0)
+    twice, labels = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    pair = [("cheap", light(GaussianNB())), ("expensive", DecisionTreeClassifier(max_depth=2))]
+    model = DeferringClassifier(pair, random_state=0).fit(twice, labels)
+    held_out = model.held_out_
+    assert_array_equal(held_out.losses, held_out.prediction != labels[held_out.rows, None])
+    assert_array_equal(held_out.error[:, 0], model.error_estimator_.held_out_.error)
+    assert held_out.error.shape == (300, 1)

@@ -13,7 +13,9 @@ from skops.io import dump
 
 QUICK = ("--estimator", "logistic", "--quick")
 PREDICTED = ("--target", "y", "--prediction", "p")
-REFUSED = "already exists, and surefoot has not written it: name another file, or pass --overwrite."
+REFUSED = (
+    "already exists, and is not what this command writes: name another file, or pass --overwrite."
+)
 
 
 def make_table(n_rows=400):
@@ -132,7 +134,7 @@ def test_an_input_is_never_replaced(run, folder, monkeypatch, words, alias):
     before = path.read_bytes()
     out = alias(path)
     overwrite = () if words[0] == "label" else ("--overwrite",)
-    assert "it would be overwritten" in run(*words[:-1], out, *overwrite).sentence
+    assert "which is read: name another file" in run(*words[:-1], out, *overwrite).sentence
     assert path.read_bytes() == before
 
 
@@ -183,3 +185,10 @@ def test_a_file_that_cannot_be_read_as_its_ending_says_is_the_user_s(run, folder
         "out.skops": ("fit", folder / "train.csv", *PREDICTED),
     }.get(name, ("score", folder / "m.skops", folder / "train.csv"))
     assert run(*command, "--out", folder / name).sentence.endswith(REFUSED)
+
+
+def test_the_page_of_all_rows_and_its_table_are_two_files(run, folder):
+    (folder / "page.html").symlink_to(folder / "scores.csv")
+    report = ("report", folder / "train.csv", *PREDICTED, "--quick")
+    outputs = ("--out", folder / "page.html", "--scores", folder / "scores.csv")
+    assert "which is read: name another file" in run(*report, *outputs).sentence

@@ -75,6 +75,7 @@ def test_a_copy_of_the_target_is_asked_about_and_promises_nothing(run, tmp_path)
     done = run("report", tmp_path / "copied.csv", *CLASSES, "--json", "--quick")
     verdict = json.loads(done.out)["verdict"]
     assert verdict["headline"].endswith("?")
+    assert "There is nothing to flag." not in verdict["sentences"]
     assert "Promised" not in " ".join([verdict["headline"], *verdict["sentences"]])
     done = run("fit", tmp_path / "copied.csv", *CLASSES, "--out", tmp_path / "trust.skops")
     assert "Nothing can be promised" in done.out + done.err

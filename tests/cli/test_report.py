@@ -149,7 +149,7 @@ def test_a_page_of_somebody_else_is_not_overwritten_unless_that_is_meant(run, ta
     page.write_text("<!doctype html><title>my thesis</title>")
     report = ("report", table, "--target", "leaves", *QUICK, "--out", page)
     assert run(*report).sentence == (
-        f"{page} already exists, and surefoot has not written it: name another file, or pass --overwrite."
+        f"{page} already exists, and is not what this command writes: name another file, or pass --overwrite."
     )
     assert "my thesis" in page.read_text()
     assert run(*report, "--overwrite").code == 0

@@ -302,6 +302,19 @@ def test_a_model_that_is_far_better_than_others_is_suspected_to_have_seen_the_ro
         assess_predictions(rng.normal(size=(200, 3)), y, predictions, random_state=0)
 
 
+@pytest.mark.parametrize("form", [np.array, np.float32, str, "{:.6f}".format, bool])
+def test_a_copy_of_the_target_in_another_form_promises_nothing(form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    numbers = X[:, 0] + rng.normal(size=120)
+    y = (numbers > 0).astype(int) if form in (str, bool) else numbers
+    said = np.array([form(value) for value in y])
+    said = said.astype(float) if said.dtype.kind == "U" and form is not str else said
+    with pytest.warns(UserWarning, match="is their column the target, or a copy of it"):
+        estimator = assess_predictions(X, y, said, random_state=0)
+    assert not Promise.from_held_out(estimator.held_out_).kept
+
+
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_copy_of_the_target_is_asked_about_and_promises_nothing(task):
     rng = np.random.default_rng(0)

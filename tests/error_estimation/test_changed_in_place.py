@@ -1,5 +1,7 @@
 """What is passed to `fit` may be changed in place afterwards: no judgement moves by a bit."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -24,6 +27,7 @@ from surefoot import (
     assess_predictions,
 )
 from surefoot.active_learning import ActiveLearner
+from surefoot.indicators import NeighborDisagreement
 from surefoot.neighborhoods import NeighborhoodIndex
 
 RNG = np.random.default_rng(0)
@@ -165,6 +169,19 @@ def test_actions_keep_copies(case, of_frames):
     before = outputs_of(action, new)
     X[:], y[:] = 99.0, 0
     assert_array_equal(outputs_of(action, new), before)
+
+
+@pytest.mark.parametrize("of_frames", [False, True])
+def test_rows_are_copied_once(of_frames):
+    """The copy, and the rows in the neighbour space."""
+    X = np.random.default_rng(0).normal(size=(4_000, 100))
+    y = (X[:, 0] > 0).astype(int)
+    table = pd.DataFrame(X) if of_frames else X
+    tracemalloc.start()
+    NeighborDisagreement(FrozenEstimator(GaussianNB().fit(table, y))).fit(table, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.9 < peak / X.nbytes < 2.5
 
 
 def test_given_predictions_are_copied():

@@ -77,8 +77,8 @@ def test_indicators_may_come_in_any_order():
     X, y = rows()
     one, other = (quick(indicators=order).fit(X, y) for order in (QUICK, QUICK[::-1]))
     assert_allclose(one.predict_error(X), other.predict_error(X))
-    assert one.error_estimator_.n_own == other.error_estimator_.n_own == 4
-    assert quick(indicators=TrustScore()).fit(X, y).error_estimator_.n_own == 0
+    assert one.learner_.n_own == other.learner_.n_own == 4
+    assert quick(indicators=TrustScore()).fit(X, y).learner_.n_own == 0
 
 
 def test_passthrough_finds_the_part_where_the_model_errs():
@@ -110,7 +110,7 @@ def test_passthrough_finds_the_part_where_the_model_errs():
 )
 def test_any_error_estimator_is_calibrated(learner):
     X, y = rows(1500)
-    model = quick(error_estimator=learner).fit(X[:500], y[:500])
+    model = quick(learner=learner).fit(X[:500], y[:500])
     error, wrong = model.predict_error(X[500:]), model.predict(X[500:]) != y[500:]
     assert ((error >= 0) & (error <= 1)).all()
     assert roc_auc_score(wrong, error) > 0.6
@@ -162,7 +162,7 @@ def test_a_row_held_out_often_is_not_estimated_by_its_own_copies():
     by_heart = KNeighborsClassifier(1)
     model = quick(
         GaussianNB(),
-        error_estimator=by_heart,
+        learner=by_heart,
         cv=ShuffleSplit(20, random_state=0),
         passthrough=True,
     ).fit(X, y)
@@ -321,9 +321,9 @@ def test_without_an_error_and_a_prior_own_confidence_ranks():
 def test_without_an_error_any_error_estimator_gives_the_rule_of_succession():
     X, y = make_blobs(300, centers=[[-5, 0], [5, 0]], cluster_std=1.2, random_state=0)
     for learner in (GaussianNB(), LinearRegression()):
-        model = quick(error_estimator=learner).fit(X, y)
+        model = quick(learner=learner).fit(X, y)
         assert_allclose(model.predict_error(X), 1 / 302)
-        assert model.error_estimator_ is None
+        assert model.learner_ is None
 
 
 def test_every_row_wrong():
@@ -331,7 +331,7 @@ def test_every_row_wrong():
     contrary = FrozenEstimator(LogisticRegression().fit(X, y))
     wrong = 1 - contrary.predict(X)
     for learner in (None, GaussianNB()):
-        model = quick(contrary, error_estimator=learner).fit(X, wrong)
+        model = quick(contrary, learner=learner).fit(X, wrong)
         assert model.held_out_.losses.all()
         assert (model.predict_error(X) > 0.7).all()
 
@@ -344,7 +344,7 @@ def test_weights_that_nobody_takes_get_one_sentence():
     with pytest.raises(ValueError, match=r"sample_weight was given, but .* takes none"):
         quick(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(200))
     with pytest.raises(ValueError, match=r"sample_weight was given, but .* takes none"):
-        quick(error_estimator=KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(200))
+        quick(learner=KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(200))
 
 
 # Costs
@@ -505,7 +505,7 @@ def test_metadata_routing():
         (quick(indicators="all"), ValueError, "indicators='all' is not known: it may be 'auto'"),
         (quick(indicators=[SVC()]), TypeError, "is no indicator: it may be 'auto'"),
         (quick(indicators=NeighborDistance(n_neighbors=0)), ValueError, "n_neighbors"),
-        (quick(error_estimator=StandardScaler()), TypeError, "error_estimator=.* is no model"),
+        (quick(learner=StandardScaler()), TypeError, "learner=.* is no model"),
         (quick(loss=np.eye(3)), ValueError, r"loss must be 2 × 2 costs .* shape \(3, 3\)"),
         (quick(loss=[[0, -1], [1, 0]]), ValueError, "loss must be 2 × 2 .* least entry of -1"),
         (quick(loss=[[0, np.nan], [1, 0]]), ValueError, "loss contains NaN"),

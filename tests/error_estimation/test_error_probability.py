@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier
-from surefoot._shrunk import fit_logistic, smoothed_targets
+from surefoot._logistic import fit_logistic, smoothed_targets
 from surefoot.error_estimation import ErrorPrior
 from surefoot.error_estimation._error_probability import ShrunkLogisticRegression
 from surefoot.indicators import Confidence, NeighborDistance
@@ -95,7 +95,7 @@ def test_a_row_is_estimated_without_its_group():
         rest = groups != group
         pull = np.array([0.01, 1.0, *[found.penalty_ * rest.sum()] * 3])
         target = smoothed_targets(y[rest], np.ones(rest.sum()))
-        w = fit_logistic(Z[rest], target, np.ones(rest.sum()), pull, prior, prior)
+        w = fit_logistic(Z[rest], target, np.ones(rest.sum()), pull, prior).weights
         assert_allclose(logit(found.held_out_probability_[~rest]), Z[~rest] @ w, atol=1e-3)
 
 
@@ -206,7 +206,7 @@ def test_the_default_starts_from_it_and_others_do_without():
     assert np.abs(without.predict_error(X) - default.predict_error(X)).max() > 1e-3
     others = clone(model).set_params(indicators=[Confidence(), NeighborDistance()]).fit(X, y)
     assert others.prior_ is None
-    learner = clone(model).set_params(error_estimator=GaussianNB()).fit(X, y)
+    learner = clone(model).set_params(learner=GaussianNB()).fit(X, y)
     assert learner.prior_ is None
 
 

@@ -41,7 +41,7 @@ def test_without_the_default_columns_there_is_no_prior():
     assert default.prior_version_ == 4
     for other in (
         {"indicators": NeighborDistance()},
-        {"error_estimator": Ridge()},
+        {"learner": Ridge()},
     ):
         model = IndividualErrorRegressor(Ridge(), cv=3, random_state=0, **other).fit(X, y)
         assert model.prior_version_ is None

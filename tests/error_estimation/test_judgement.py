@@ -241,7 +241,7 @@ def test_reasons_of_a_single_indicator_are_its_distance_from_typical():
     model = quick(indicators=[NeighborDistance(space="scaled")]).fit(X, y)
     column = model.held_out_.columns["NeighborDistance"]
     typical = np.median(column, axis=0, keepdims=True)
-    learned = model.error_estimator_.predict_proba
+    learned = model.learner_.predict_proba
     assert_allclose(model.explain_error()[:, 0], learned(column)[:, 1] - learned(typical)[:, 1])
 
 

@@ -5,8 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -70,9 +71,23 @@ def test_every_kind_of_table(kind):
     frame = pd.DataFrame(values)
     X = {"pandas": frame, "polars": pl.DataFrame(values), "objects": frame.to_numpy(object)}[kind]
     rule = MissingInputs.of(X)
-    assert rule.counts.tolist() == [40, 40, 0]
+    assert rule.required.tolist() == [False, False, True]
     assert not rule.are_unusual(X).any()
-    assert not MissingInputs.of(csr_array(np.eye(3))).are_unusual(csr_array(np.eye(3))).any()
+
+
+def test_empty_cells_of_sparse_rows_are_zeros():
+    X = np.eye(4)[np.arange(200) % 4]
+    X[:50, 0] = np.nan
+    new = [[0, 0, 0, 0], [np.nan, 0, 0, 0], [0, np.nan, 0, 0], [np.nan] * 4]
+    for kind in (np.array, csr_array, csr_matrix):
+        rule = MissingInputs.of(kind(X))
+        assert rule.are_unusual(kind(new)).tolist() == [False, False, True, True]
+
+
+def test_a_list_of_texts_is_one_column():
+    texts = np.array(["one", "two", None] * 40, dtype=object)
+    assert not MissingInputs.of(texts).are_unusual(texts[:3]).any()
+    assert MissingInputs.of(texts[:2]).are_unusual(texts[:3]).tolist() == [False, False, True]
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +113,16 @@ def test_a_row_without_inputs_is_novel_and_not_accepted(complete, tmp_path):
     assert_array_equal(load(tmp_path / "model.skops").judge(new).novel, judgement.novel)
 
 
+def test_sparse_rows_without_inputs_are_novel():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6)) * (rng.random((400, 6)) < 0.4)
+    model = make_pipeline(SimpleImputer(), LogisticRegression())
+    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    estimator = IndividualErrorClassifier(model, random_state=0).fit(csr_array(X), y)
+    new = np.vstack([np.full((3, 6), np.nan), np.zeros((1, 6))])
+    assert estimator.judge(csr_array(new)).novel.tolist() == [True, True, True, False]
+
+
 def test_with_missing_values_in_training_rows():
     rng = np.random.default_rng(1)
     X = table(rng, 1_200, 12, 0.1)
@@ -108,10 +133,12 @@ def test_with_missing_values_in_training_rows():
     assert estimator.predict_novelty(np.full((3, 12), np.nan)).all()
 
 
-def test_abstaining_classifiers_do_not_answer_such_rows(complete):
+@pytest.mark.parametrize("frozen", [False, True])
+def test_abstaining_classifiers_do_not_answer_such_rows(complete, frozen):
     _, X, y = complete
     model = HistGradientBoostingClassifier(max_iter=20)
-    abstaining = AbstainingClassifier(model, coverage=0.9, random_state=0).fit(X, y)
+    model = FrozenEstimator(model.fit(X[:300], y[:300])) if frozen else model
+    abstaining = AbstainingClassifier(model, coverage=0.9, random_state=0).fit(X[300:], y[300:])
     new = X[:20].copy()
     assert abstaining.predict_accepted(new).mean() > 0.5
     new[:] = np.nan

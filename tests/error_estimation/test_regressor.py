@@ -283,7 +283,7 @@ def test_columns_that_a_fold_lacks_are_0_and_the_others_in_place():
     ("model", "error", "sentence"),
     [
         (quick(LogisticRegression()), ValueError, "is no regressor: for a classifier there is"),
-        (quick(error_estimator=LogisticRegression()), TypeError, "is no regressor: residuals are"),
+        (quick(learner=LogisticRegression()), TypeError, "is no regressor: residuals are"),
         (quick(loss="huber"), ValueError, "loss='huber'"),
         (
             quick(corrected="much"),

@@ -69,8 +69,8 @@ BAD_OPTIONS = {
     "no csv": ((*BASIC, "--out", "labels.parquet"), "must end in .csv"),
     "no folder": ((*BASIC, "--out", "nowhere/labels.csv"), "There is no folder nowhere"),
     "no folder for the database": ((*BASIC, "--db", "nowhere/x.db"), "There is no folder nowhere"),
-    "the pool as output": ((*BASIC, "--out", "pool.csv"), "it would be overwritten"),
-    "the pool as database": ((*BASIC, "--db", "pool.csv"), "it would be overwritten"),
+    "the pool as output": ((*BASIC, "--out", "pool.csv"), "which is read: name another file"),
+    "the pool as database": ((*BASIC, "--db", "pool.csv"), "which is read: name another file"),
     "a folder as database": ((*BASIC, "--db", "."), "is a folder"),
     "no model": ((*BASIC, "--model", "nothing.skops"), "nothing.skops"),
 }  # fmt: skip

@@ -139,5 +139,5 @@ def test_the_file_of_labels_is_not_overwritten(folder, fit):
     (folder / "model.skops").write_text(HEADER)
     code, _, err = fit("--labels", "model.skops")
     assert code == 2
-    assert "it would be overwritten" in err
+    assert "which is read: name another file" in err
     assert (folder / "model.skops").read_text() == HEADER

@@ -176,16 +176,14 @@ def test_a_folder_of_other_things_is_refused(classifier, source, tmp_path):
     (tmp_path / "out" / "letters.txt").touch()
     with pytest.raises(ValueError, match=r"out has 'letters.txt' and no scores: name an empty"):
         score_table(classifier, source, tmp_path / "out")
-    with pytest.raises(ValueError, match=r"rows.parquet is the table that is read: write"):
+    with pytest.raises(ValueError, match=r"rows.parquet, which is read: name another file"):
         score_table(classifier, source, source)
     with pytest.raises(ValueError, match=r"letters.txt is a file: name a folder for the parts\."):
         score_table(classifier, source, tmp_path / "out" / "letters.txt")
     with pytest.raises(ValueError, match=r"There is no folder .*/no to make out in\."):
         score_table(classifier, source, tmp_path / "no" / "out")
     inside = source.parent / "out"
-    with pytest.raises(
-        ValueError, match=r"out is in .*, which is read: write the scores elsewhere\."
-    ):
+    with pytest.raises(ValueError, match=r"out is in .*, which is read: write it elsewhere\."):
         score_table(classifier, source.parent, inside)
     assert not inside.exists()
 

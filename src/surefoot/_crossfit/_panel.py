@@ -190,6 +190,7 @@ def _indexes(
             like=like,
             positions=part.positions,
             counted=part.counted,
+            copy=False,
             **{"response": response, **settings},
         )
         indexes.append(index)

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import expit, softmax
-from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import type_of_target
 
@@ -28,7 +27,7 @@ from surefoot._models import _trial
 from surefoot._models._given import class_text
 from surefoot._parallel import free_memory
 from surefoot._tables import column_names, is_frame, is_numeric, split_columns
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot._words import listed, percent, plural
 
 # Estimators of these libraries that a model file may hold.
@@ -63,7 +62,7 @@ TREES = "__model"
 # XGBClassifier and XGBRegressor. A booster that is passed in Python predicts with all, as its own `predict` does.
 ROUNDS = "surefoot_rounds"
 
-# How much the probabilities of a row may differ from a sum of 1 by rounding, and a probability from 0 and 1.
+# How much the probabilities of a row may differ from a sum of 1 by rounding, and a probability from another one.
 SUM_ERROR, ROUNDING = 1e-3, 1e-6
 
 # Most numbers of an ONNX graph for each row whose meaning the target decides, as of the whole numbers of a target.
@@ -72,8 +71,9 @@ FEW_OUTPUTS = 10
 # How the user names the classes of a model, in Python and in commands.
 OPTION = "classes= (--classes)"
 
-# Level of the test whether another order of the classes fits better.
-LEVEL = 0.001
+# Sum of differences between two orders of the classes, in roots of their sum of squares, above which one fits clearly
+# better: if both fit alike and differences are symmetric, it is exceeded with a probability below 0.001.
+CLEARLY = np.sqrt(2 * np.log(1000))
 
 # Starts of the names of objectives whose outputs surefoot cannot use, and why.
 UNUSABLE = {
@@ -88,6 +88,10 @@ UNUSABLE = {
     **dict.fromkeys(
         ("survival:cox", "Cox", "SurvivalAft", "cross_entropy_lambda"),
         "has outputs that are not on the scale of the target",
+    ),
+    **dict.fromkeys(
+        ("MultiClassOneVsAll", "multiclassova"),
+        "gives each class a probability of its own, which do not sum to 1",
     ),
 }
 
@@ -605,6 +609,8 @@ def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> An
     outputs = _outputs_of(model, X)
     if not isinstance(model, OnnxGraph) and np.asarray(outputs[0]).dtype.kind not in "fiub":
         raise TypeError("model returns labels: a callable may return probabilities or numbers.")
+    if np.ndim(outputs[0]) > 1 and np.shape(outputs[0])[1] > 1 and len(outputs) > 1:
+        raise Refusal("gives several labels for each row: surefoot takes classifiers of one")
     values, target = _numbers(outputs), type_of_target(y)
     width = values.shape[1] if values.ndim == 2 else 1
     has_labels = len(outputs) > 1 and np.asarray(outputs[0]).dtype.kind != "f"
@@ -621,7 +627,7 @@ def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> An
     labels = _texts(outputs[0]) if has_labels else []
     names = None
     if labels or isinstance(outputs[-1], list):
-        names = _names(outputs[-1], labels, probabilities, y)
+        names = _names(outputs, probabilities, y if classes is None else classes)
     ordered = _classes_in_order(probabilities, y, classes, names)
     classifier = NativeClassifier(model, ordered)
     if labels and names:
@@ -630,32 +636,31 @@ def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> An
     return classifier.take_columns(X)
 
 
-def _names(last: Any, labels: list[str], probabilities: Floats, y: Any) -> list[str] | None:
+def _names(outputs: list[Any], probabilities: Floats, classes: Any) -> list[str] | None:
     """Names of the classes in the order of the probabilities; None if the labels of the rows do not show them.
 
     They are the keys of the last output, if it is a map for each row. Otherwise the most frequent label of the rows in
-    which a class is most probable is its name, and classes without such rows are in sorted order, as converters write.
+    which a class is most probable is its name. Classes without such rows get the other names of `classes`, sorted, as
+    converters do.
     """
-    if isinstance(last, list):
-        return _texts([*last[0]])
-    top, texts = probabilities.argmax(axis=1), np.array(labels)
-    seen = {
-        int(place): Counter(texts[top == place].tolist()).most_common(1)[0][0]
+    if isinstance(outputs[-1], list):
+        return _texts([*outputs[-1][0]])
+    top, labels = probabilities.argmax(axis=1), np.array(_texts(outputs[0]))
+    names = {
+        int(place): Counter(labels[top == place].tolist()).most_common(1)[0][0]
         for place in np.unique(top)
     }
     places = range(probabilities.shape[1])
-    every = sorted({*labels, *_texts(np.unique(np.asarray(y)))})
-    shortest_first = sorted(every, key=len)  # whole numbers in their order
-    for names in (
-        [seen.get(place, "") for place in places],
-        [*map(str, places)],
-        shortest_first,
-        every,
-    ):
-        agree = len(names) == len(places) and all(names[place] == seen[place] for place in seen)
-        if agree and len({*names}) == len(names) and {*labels} <= {*names}:
-            return names
-    return None
+    if all(name == str(place) for place, name in names.items()):
+        return [*map(str, places)]
+    are_numbers = np.asarray(outputs[0]).dtype.kind in "iu"
+    others = sorted(
+        {*labels.tolist(), *_texts(np.unique(np.asarray(classes)))} - {*names.values()},
+        key=lambda name: (are_numbers and len(name), name),
+    )
+    names |= dict(zip([place for place in places if place not in names], others, strict=False))
+    is_known = len(places) == len({*names.values()}) and {*labels.tolist()} <= {*names.values()}
+    return [names[place] for place in places] if is_known else None
 
 
 def _check_sums(probabilities: Floats) -> None:
@@ -694,18 +699,43 @@ def _classes_in_order(
             f"has {n_classes} classes and no names for them, and y has {len(labels)}: name them in the order of its "
             f"outputs by {OPTION}"
         )
-    top, counts = probabilities.argmax(axis=1), np.zeros((n_classes, n_classes))
-    np.add.at(counts, (codes, top), 1)
-    best = linear_sum_assignment(counts, maximize=True)[1]
-    right, right_by_best = codes == top, best[codes] == top
-    better, worse = int((right_by_best & ~right).sum()), int((right & ~right_by_best).sum())
-    if better > worse and binomtest(better, better + worse).pvalue < LEVEL:
+    if (best := _better_order(codes, probabilities)) is not None:
+        top = probabilities.argmax(axis=1)
         raise Refusal(
-            f"has no names for its classes: it is right on {percent(right.mean())} of the rows if they are "
-            f"{listed(labels.tolist())} in this order, and on {percent(right_by_best.mean())} if they are "
+            f"has no names for its classes: it is right on {percent((codes == top).mean())} of the rows if they are "
+            f"{listed(labels.tolist())} in this order, and on {percent((best[codes] == top).mean())} if they are "
             f"{listed(labels[np.argsort(best)].tolist())}: name them in the order of its outputs by {OPTION}"
         )
     return labels
+
+
+def _better_order(codes: Ints, probabilities: Floats) -> Ints | None:
+    """Column of each class if another order of the classes fits clearly better than 0, 1, 2, ...; None otherwise.
+
+    An order fits by the correlation of the columns with the classes, to which neither rare classes nor columns that are
+    the same in every row contribute. Of calibrated probabilities no other order has a higher one. Half of the rows of
+    each class chooses the order that is tested on the other half, so that the number of orders is of no matter.
+    """
+    spread = probabilities.std(axis=0)
+    scaled = (probabilities - probabilities.mean(axis=0)) / np.where(
+        spread > ROUNDING, spread, np.inf
+    )
+    halves, differences = np.empty_like(codes), np.zeros(len(codes))
+    halves[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % 2
+    for half in (0, 1):
+        best = _best_order(codes[halves != half], scaled[halves != half])
+        rows = np.flatnonzero(halves == half)
+        differences[rows] = scaled[rows, best[codes[rows]]] - scaled[rows, codes[rows]]
+    best, top = _best_order(codes, scaled), probabilities.argmax(axis=1)
+    is_better = differences.sum() > CLEARLY * np.sqrt((differences**2).sum())
+    return best if is_better and (best[codes] == top).sum() > (codes == top).sum() else None
+
+
+def _best_order(codes: Ints, values: Floats) -> Ints:
+    """Column of each class for which the sum over the rows is highest; its own, if others are not better."""
+    sums = ROUNDING * np.eye(values.shape[1])
+    np.add.at(sums, codes, values)
+    return np.asarray(linear_sum_assignment(sums, maximize=True)[1])
 
 
 def _catboost_estimator(model: Any) -> Any:

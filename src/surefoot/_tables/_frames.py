@@ -85,10 +85,8 @@ def own_copy(X: Any) -> Any:
         return np.array(X)  # in the layout of X, on which the rounding of sums depends
     if is_pandas(X) or issparse(X):
         return X.copy()
-    frame = nw.from_native(X, eager_only=True)
-    return frame.select(
-        nw.all()
-    ).to_native()  # a frame around the same columns, which are never changed
+    # A frame around the same columns, which are never changed.
+    return nw.from_native(X, eager_only=True).select(nw.all()).to_native()
 
 
 def is_frame(X: Any) -> bool:
@@ -332,50 +330,48 @@ UNUSUAL_SHARE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class MissingInputs:
-    """Which inputs training rows lack: a row that lacks more than 99 % of them do, or others, is unusual.
+    """Which inputs training rows lack: a row that lacks more than 99 % of them do, or a required one, is unusual.
 
-    It lacks others if one of its missing inputs is missing in fewer training rows than any that 99 % of these lack.
-    Each training row is compared with the other ones, as a new row is with all of them: of rows that are drawn like
-    them, whatever is missing together, each limit marks about 1 % or fewer.
+    An input is required if fewer training rows lack it than any input that 99 % of these lack. Each training row is
+    compared with the other ones, as a new row is with all of them: of rows that are drawn like them, whatever is
+    missing together, each limit marks about 1 % or fewer.
 
     Attributes
     ----------
-    counts : ndarray of int of shape (n_columns,)
-        Number of training rows that lack each input.
-    n_rows : int
-        Number of training rows.
+    required : ndarray of bool of shape (n_columns,)
+        Inputs that nearly all training rows have.
     most : int
         Number of missing inputs beyond which a row is unusual.
-    rarest : int
-        Number of training rows; a row that lacks an input which fewer of them lack is unusual.
     """
 
-    counts: Ints
-    n_rows: int
+    required: Mask
     most: int
-    rarest: int
 
     @classmethod
     def of(cls, table: Any) -> Self:
-        """Limits that the rows of a table set; none for sparse rows, whose empty cells are zeros."""
-        missing = cls._cells(table)
-        counts, n_rows = missing.sum(axis=0), len(missing)
-        rarest = np.where(missing, counts - 1, n_rows).min(axis=1, initial=n_rows)
-        most = np.quantile(missing.sum(axis=1), 1 - UNUSUAL_SHARE, method="higher")
-        least = np.quantile(rarest, UNUSUAL_SHARE, method="lower")
-        return cls(counts, n_rows, int(most), int(least))
+        """Limits that the rows of a table set."""
+        rows, columns = _missing_cells(table)
+        n_rows, n_columns = (*table.shape, 1)[:2]
+        counts, rarest = np.bincount(columns, minlength=n_columns), np.full(n_rows, n_rows)
+        np.minimum.at(rarest, rows, counts[columns] - 1)
+        n_missing = np.bincount(rows, minlength=n_rows)
+        most = np.quantile(n_missing, 1 - UNUSUAL_SHARE, method="higher")
+        return cls(counts < np.quantile(rarest, UNUSUAL_SHARE, method="lower"), int(most))
 
     def are_unusual(self, table: Any) -> Mask:
-        """Mask of the rows that lack more inputs, or others, than training rows do."""
-        missing = self._cells(table)
-        rarest = np.where(missing, self.counts, self.n_rows).min(axis=1, initial=self.n_rows)
-        return np.asarray((missing.sum(axis=1) > self.most) | (rarest < self.rarest))
+        """Mask of the rows that lack more inputs than training rows do, or a required one."""
+        rows, columns = _missing_cells(table)
+        unusual = np.bincount(rows, minlength=table.shape[0]) > self.most
+        unusual[rows[self.required[columns]]] = True
+        return np.asarray(unusual)
 
-    @staticmethod
-    def _cells(table: Any) -> Mask:
-        if issparse(table):
-            return np.zeros((table.shape[0], 0), dtype=bool)
-        return missing_mask(table).reshape(count_rows(table), -1)
+
+def _missing_cells(table: Any) -> tuple[Ints, Ints]:
+    """Row and column of each missing value of a table; the empty cells of sparse rows are zeros, none is missing."""
+    # Only NaN differs from itself. An array of texts is one column.
+    missing = table != table if issparse(table) else missing_mask(table).reshape(len(table), -1)  # noqa: PLR0124
+    rows, columns = missing.nonzero()
+    return rows, columns
 
 
 def is_missing(value: Any) -> bool:

@@ -21,7 +21,7 @@ from surefoot._models import (
     fit_model,
     predict_labels,
 )
-from surefoot._tables import MissingInputs, count_rows, take_rows
+from surefoot._tables import MissingInputs, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     check_class_labels,
@@ -222,14 +222,14 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
         self.n_held_out_ = len(aside)
+        self._missing = MissingInputs.of(take_rows(X, training if len(training) else aside))
         self._near: NeighborDistance | None = None
         if len(training):
             near = NeighborDistance(space="scaled", estimator=FrozenEstimator(self.estimator_))
             self._near = near.fit(take_rows(X, training), y[training])
             nearness = self._near.score_samples(take_rows(X, aside))
             self._least_near = np.quantile(nearness, NOVEL_SHARE)
-            self._missing = MissingInputs.of(take_rows(X, training))
-            aside = aside[~self._are_novel(take_rows(X, aside))]
+        aside = aside[~self._are_novel(take_rows(X, aside))]
         rows, labels = take_rows(X, aside), y[aside]
         groups = None if groups is None else take_rows(groups, aside)
         wrong = predict_labels(self.estimator_, rows) != labels
@@ -379,10 +379,11 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         return model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y)
 
     def _are_novel(self, X: Any) -> Mask:
-        """Mask of the rows that are far from training rows, or lack inputs that these have; none without these."""
+        """Mask of the rows that lack inputs that training rows have, or are far from these, if there are any."""
+        unusual = self._missing.are_unusual(X)
         if self._near is None:
-            return np.zeros(count_rows(X), dtype=bool)
-        return (self._near.score_samples(X) < self._least_near) | self._missing.are_unusual(X)
+            return unusual
+        return np.asarray(unusual | (self._near.score_samples(X) < self._least_near))
 
     def _scores(self, X: Any) -> Floats:
         """Score of each prediction, higher is better: the probability of being right, or the indicator's score."""

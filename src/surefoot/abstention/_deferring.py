@@ -1,6 +1,6 @@
 """Classifier that calls a cheap model first, and an expensive one where that saves most errors."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +9,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Bunch
-from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFitter, units_of
-from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
-from surefoot._models import ask_chosen
+from surefoot._error_estimators import RoutingEnsemble
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import (
-    check_number,
-    check_rows,
-    check_same_rows,
-    check_training_rows,
-    common_classes,
-)
+from surefoot._validation import check_number, check_rows, check_same_rows
+from surefoot.error_estimation import HeldOut, IndividualErrorClassifier
 
 DEFAULT_BUDGET = 0.2
 
@@ -47,7 +39,7 @@ class DeferralCurve(NamedTuple):
         return float(beyond[0]) if beyond.size else -np.inf
 
 
-class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
+class DeferringClassifier(ClassifierMixin, RoutingEnsemble):
     """Classifier that asks a cheap model first, and defers to an expensive one where that saves most errors.
 
     The value of a call is the error that it is expected to save: the error of the cheap model minus the error of
@@ -68,7 +60,7 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     costs : tuple of (float, float), default=None
         Price of a call, and price of an error: rows are deferred where a call saves more than it costs. With a
         `budget`, a row must meet both conditions.
-    error_estimator : classifier, default=None
+    learner : classifier, default=None
         Learner of the cheap model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out, the same for all models. A number means shuffled folds.
@@ -85,8 +77,10 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         Both models, fitted on all rows.
     named_estimators_ : Bunch
         The models by name.
-    error_estimator_ : IndividualErrorClassifier
-        Estimator of the cheap model's error.
+    error_estimators_ : list of one IndividualErrorClassifier
+        Estimator of the cheap model's error, also as `error_estimator_`.
+    held_out_ : HeldOutErrors
+        Predictions and errors of both models out of fold, and the estimated error of the cheap one.
     least_value_ : float
         A row is deferred if a call is estimated to save more errors than this; at least 0.
     deferral_curve_ : DeferralCurve
@@ -122,61 +116,19 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         *,
         budget: float | None = None,
         costs: tuple[float, float] | None = None,
-        error_estimator: Any = None,
+        learner: Any = None,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
-        )
+        super().__init__(estimators, learner, cv=cv, random_state=random_state, n_jobs=n_jobs)
         self.budget = budget
         self.costs = costs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit both models, and learn on held-out rows for which rows a call of the expensive one saves errors.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Training rows, as the models take them.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the models, and for the value of a call.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are never on both sides of a split.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        (cheap_name, cheap), (expensive_name, expensive) = self._check_parameters()
-        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
-        cv = self._common_cv(X, y, groups)
-        self.error_estimator_ = self._error_estimator_of(cheap, cv).fit(
-            X, y, sample_weight=sample_weight, groups=groups
-        )
-        model, rows, predictions = CrossFitter(
-            [], expensive, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
-        ).predict(X, y, groups=groups, sample_weight=sample_weight)
-        self._learn_value(y, rows, predictions, groups, sample_weight)
-        self.estimators_ = [self.error_estimator_.estimator_, model]
-        self.named_estimators_ = Bunch(
-            **dict(zip([cheap_name, expensive_name], self.estimators_, strict=True))
-        )
-        self.classes_ = common_classes(self.estimators_)
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each row: by the expensive model where it is called, else by the cheap one."""
-        return self._ask("predict", check_rows(self, X))
-
-    @available_if(all_have_probabilities)
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities: by the expensive model where it is called, else by the cheap one."""
-        return self._ask("predict_proba", check_rows(self, X))
+    @property
+    def error_estimator_(self) -> IndividualErrorClassifier:
+        """Estimator of the cheap model's error."""
+        return self.error_estimators_[0]
 
     def predict_value(self, X: Any) -> Floats:
         """Estimated errors saved by calling the expensive model for each row, at most 1; higher is better."""
@@ -199,44 +151,48 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         """
         return self.predict_value(X) > self.least_value_
 
-    def _ask(self, method: str, X: Any) -> NDArray[Any]:
-        return ask_chosen(self.estimators_, self.predict_defer(X).astype(np.int64), method, X)
+    def _choose(self, X: Any) -> Ints:
+        return self.predict_defer(X).astype(np.int64)
 
-    def _learn_value(
-        self,
-        y: NDArray[Any],
-        rows: Ints,
-        predictions: NDArray[Any],
-        groups: Any,
-        sample_weight: Floats | None,
-    ) -> None:
+    def _judge(self, models: list[Any], cv: Any, X: Any, y: Any, **data: Any) -> list[HeldOut]:
+        """Judge the cheap model alone: of the expensive one, only predictions of held-out rows are needed."""
+        [cheap] = super()._judge(models[:1], cv, X, y, **data)
+        model, rows, predicted = CrossFitter(
+            [], models[1], cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
+        ).predict(X, y, **data)
+        check_same_rows([cheap.rows, rows])
+        self.estimators_.append(model)
+        wrong = predicted != cheap.truth
+        self.held_out_ = self.held_out_._replace(
+            prediction=np.column_stack([cheap.prediction, predicted]),
+            losses=np.column_stack([cheap.prediction != cheap.truth, wrong]).astype(np.float64),
+        )
+        return [cheap]
+
+    def _learn_policy(self, judged: list[HeldOut], weight: Floats) -> None:
         """Learn the value of a call from the predictions of both models for held-out rows."""
-        held_out, y = self.error_estimator_.held_out_, y[rows]
-        check_same_rows([held_out.rows, rows])
-        weight = np.ones(len(y)) if sample_weight is None else sample_weight[rows]
-        first_wrong = (held_out.prediction != y).astype(np.float64)
-        second_wrong = (predictions != y).astype(np.float64)
-        saved = first_wrong - second_wrong
-        columns = value_columns(held_out.prediction, held_out.error, self.error_estimator_.classes_)
+        [cheap], losses = judged, self.held_out_.losses
+        saved = losses[:, 0] - losses[:, 1]
+        columns = value_columns(cheap.prediction, cheap.error, self.classes_)
         value = np.zeros(len(columns))  # out of fold: no learner saw the row or its group
-        units = units_of(rows, None if groups is None else np.asarray(groups))
+        units = units_of(cheap.rows, None) if cheap.groups is None else cheap.groups
         for train, test in learner_folds(len(columns), units, random_state=0):
             learner = fit_value(columns[train], saved[train], weight[train])
             value[test] = learner.predict(columns[test])
-        self.deferral_curve_ = deferral_curve(value, first_wrong, second_wrong, weight)
+        self.deferral_curve_ = deferral_curve(value, losses, weight)
         # The threshold is set with the deployed learner: the values of the folds' learners differ in scale.
         self._value = fit_value(columns, saved, weight)
         price = 0.0 if self.costs is None else self.costs[0] / self.costs[1]  # measured in errors
         default = DEFAULT_BUDGET if self.costs is None else 1.0
         budget = default if self.budget is None else self.budget
-        deployed = deferral_curve(self._value.predict(columns), first_wrong, second_wrong, weight)
+        deployed = deferral_curve(self._value.predict(columns), losses, weight)
         self.least_value_ = max(price, deployed.value_within(budget))
 
-    def _check_parameters(self) -> list[tuple[str, Any]]:
-        names, models = self._validate_estimators()
-        if len(models) != 2 or "drop" in names or any(isinstance(m, str) for m in models):
+    def _kept_models(self) -> dict[str, Any]:
+        models = super()._kept_models()
+        if len(models) != 2 or len(self.estimators) != 2:
             raise ValueError(
-                f"estimators names {len(models)} models: it may name two, the cheap one first."
+                f"estimators names {len(self.estimators)} models: it may name two, the cheap one first."
             )
         if self.budget is not None:
             check_number(self.budget, "budget", min_val=0, max_val=1)
@@ -247,18 +203,19 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
                     f"costs={self.costs!r} are no prices: they may be the price of a call, from 0 up, and "
                     "that of an error, above 0."
                 )
-        return list(zip(names, models, strict=True))
+        return models
 
 
-def deferral_curve(
-    value: Floats, first_wrong: Floats, second_wrong: Floats, weight: Floats
-) -> DeferralCurve:
-    """Accuracy if rows are deferred in the order of their value: without any, then at each distinct value."""
+def deferral_curve(value: Floats, losses: Floats, weight: Floats) -> DeferralCurve:
+    """Accuracy if rows are deferred in the order of their value: without any, then at each distinct value.
+
+    `losses` are 1 where a model is wrong: of the cheap one, and of the expensive one.
+    """
     ranked, places = np.unique(-value, return_inverse=True)
     total = weight.sum()
     calls = np.cumsum(np.bincount(places, weight)) / total
-    saved = np.cumsum(np.bincount(places, weight * (first_wrong - second_wrong))) / total
-    alone = 1 - weight @ first_wrong / total
+    saved = np.cumsum(np.bincount(places, weight * (losses[:, 0] - losses[:, 1]))) / total
+    alone = 1 - weight @ losses[:, 0] / total
     return DeferralCurve(
         np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, -ranked)
     )

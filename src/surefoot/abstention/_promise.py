@@ -486,8 +486,8 @@ NOT_SEPARATED = (
 
 
 HAS_SEEN = (
-    "The model has learned from these rows, where it makes nearly no error, or its predictions are a copy of the "
-    "target: nothing can be promised for others."
+    "The model makes nearly no error on these rows: it has probably learned from them, or its predictions are a copy "
+    "of the target. So nothing can be promised for others."
 )
 
 

@@ -385,7 +385,9 @@ class Coordinates:
         model, space = (NO_MODEL, own_space(rows)) if estimator is None else (estimator, "scaled")
         # Clusters and distances are those of points: rows that the model compares under DTW have none.
         metric = "auto" if series_model(model) is None else "euclidean"
-        self.index = NeighborhoodIndex(model, rows, n_neighbors=1, space=space, metric=metric)
+        self.index = NeighborhoodIndex(
+            model, rows, n_neighbors=1, space=space, metric=metric, copy=False
+        )
         self.metric = self.index.metric
 
     def __call__(self, table: Any) -> Any:

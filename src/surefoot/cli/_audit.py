@@ -23,8 +23,6 @@ from surefoot.cli._console import (
     RandomState,
     Table,
     check_output,
-    check_outputs,
-    check_own,
     one_sentence_of,
     remark,
     working,
@@ -133,9 +131,7 @@ def draw(
         )
     if fail_above is not None:
         raise Mistake("--fail-above is for the verdict: pass it together with --answers.")
-    check_output(out, ".csv")
-    check_outputs([out], [model, data])
-    check_own(out, are_unanswered, overwrite=overwrite)
+    check_output(out, [".csv"], [model, data], are_unanswered, overwrite=overwrite)
     n_labels = N_LABELS if n_labels is None else n_labels
     rows = audited_rows(model, data)
     drawn, code = drawn_from(rows, n_labels, tolerance, random_state)

@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,7 +20,7 @@ from zipfile import BadZipFile, ZipFile
 import typer
 
 from surefoot import _tables as tables
-from surefoot._files import FileError, is_same_file, linked_path, write_whole
+from surefoot._files import FileError, check_not_read, linked_path, write_whole
 from surefoot._words import listed, reason
 
 # Exit code where an error is above the limit that was given, for programs that watch it.
@@ -48,6 +48,9 @@ LONGEST_HEAD = 4096
 
 # Standard input as a path that leads to the file behind it, if there is one.
 STDIN_FILE = Path("/dev/stdin")
+
+# Whether a command writes a CSV file with these lines.
+AreOwn = Callable[[Iterator[list[str]]], bool]
 
 # Errors of files that are damaged.
 BROKEN = (BadZipFile, EOFError, csv.Error, zlib.error)
@@ -231,8 +234,18 @@ def end_workers(seconds: float = 10.0) -> None:
             thread.join(max(0.0, end - time.monotonic()))
 
 
-def check_output(path: Path | None, *suffixes: str) -> None:
-    """Raise a `Mistake` if a file cannot be written to this path, or if its suffix is unknown."""
+def check_output(
+    path: Path | None,
+    suffixes: Sequence[str],
+    inputs: Iterable[Path | None],
+    are_own: AreOwn = lambda _: False,
+    *,
+    overwrite: bool,
+) -> None:
+    """Raise one sentence if a file cannot be written, has an unknown suffix, or would replace what is of value.
+
+    That is an input, by whatever name; and without `overwrite` any file that the command does not write: see `is_own`.
+    """
     if path is None:
         return
     try:
@@ -253,6 +266,11 @@ def check_output(path: Path | None, *suffixes: str) -> None:
         raise Mistake(f"{path} cannot be written: {reason(error)}.") from error
     if suffixes and path.suffix not in suffixes:
         raise Mistake(f"{path} must end in {' or '.join(suffixes)}.")
+    check_not_read(
+        path, [STDIN_FILE if other == tables.STDIN else other for other in inputs if other]
+    )
+    if not overwrite:
+        check_own(path, are_own)
 
 
 def check_no_device(path: Path) -> None:
@@ -270,44 +288,19 @@ def check_no_device(path: Path) -> None:
     raise Mistake(f"{path} {problem}: name a file to write.")
 
 
-def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """Raise one sentence if an output is an input, one of its files, or another output, by whatever name."""
-    taken = [STDIN_FILE if path == Path("-") else path for path in inputs if path is not None]
-    for output in filter(None, outputs):
-        for other in taken:
-            if is_same_file(output, other):
-                raise Mistake(f"{output} is also {other}: it would be overwritten.")
-            files = other.rglob("*") if os.path.isdir(other) else ()  # noqa: PTH112 - any name
-            if files and (
-                linked_path(output).is_relative_to(linked_path(other))
-                or any(is_same_file(output, file) for file in files)
-            ):
-                raise Mistake(
-                    f"{output} is in the folder {other}, which is read: write it elsewhere."
-                )
-        taken.append(output)
-
-
-def check_own(
-    path: Path | None,
-    are_own: Callable[[Iterator[list[str]]], bool] = lambda _: False,
-    *,
-    overwrite: bool,
-) -> None:
-    """Raise a `Mistake` if a file exists, the command does not write such files, and it may not be replaced.
-
-    `are_own` says of the lines of a CSV file whether the command writes them.
-    """
-    if path is None or overwrite or not path.is_file() or not path.stat().st_size:
-        return
-    if not is_own(path, are_own):
+def check_own(path: Path, are_own: AreOwn = lambda _: False) -> None:
+    """Raise a `Mistake` if a file exists, with content, that the command does not write."""
+    if path.is_file() and path.stat().st_size and not is_own(path, are_own):
         raise Mistake(
-            f"{path} already exists, and surefoot has not written it: name another file, or pass --overwrite."
+            f"{path} already exists, and is not what this command writes: name another file, or pass --overwrite."
         )
 
 
-def is_own(path: Path, are_own: Callable[[Iterator[list[str]]], bool]) -> bool:
-    """Whether surefoot has written a page, a model or a table; False for a file that cannot be read as one."""
+def is_own(path: Path, are_own: AreOwn) -> bool:
+    """Whether surefoot has written a page, a model or a table; False for a file that cannot be read as one.
+
+    `are_own` says of the lines of a CSV file whether the command writes them.
+    """
     with suppress(OSError, RuntimeError, ValueError, LookupError, *BROKEN):
         if path.suffix == ".parquet":
             return tables.is_own_parquet(path)
@@ -344,7 +337,7 @@ Overwrite = Annotated[
     bool,
     typer.Option(
         "--overwrite",
-        help="Replace FILE even if surefoot has not written it; a file that is read is never replaced.",
+        help="Replace FILE whatever is in it; a file that is read is never replaced.",
     ),
 ]
 

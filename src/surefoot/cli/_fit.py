@@ -27,8 +27,6 @@ from surefoot.cli._console import (
     Task,
     Time,
     check_output,
-    check_outputs,
-    check_own,
     working,
     write_output,
 )
@@ -79,9 +77,8 @@ def fit(
         from surefoot.cli._rows import read_whole, remark_on_progress, take_apart, with_labels
         from surefoot.model_files import model_content
 
-    check_output(out, ".skops")
-    check_outputs([out], [data, model_file(estimator), labels])
-    check_own(out, overwrite=overwrite)
+    inputs = [data, model_file(estimator), labels]
+    check_output(out, [".skops"], inputs, overwrite=overwrite)
     name = tables.table_name(data)
     with working(f"Reading {name}"):
         given = given_model(estimator, task, prediction, probability, classes)

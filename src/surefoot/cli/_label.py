@@ -12,7 +12,6 @@ from surefoot.cli._console import (
     Mistake,
     Table,
     check_output,
-    check_outputs,
     mistakes_of_writing,
     remark,
     uninterrupted,
@@ -85,9 +84,9 @@ def label(
     No answer is lost: the same command resumes.
     """
     db = db or out.parent / f"{'pool' if data == tables.STDIN else data.stem}.labels.db"
-    check_output(out, ".csv")
-    check_output(db)
-    check_outputs([out, db], [data, model])
+    # The page knows by its database which lines of labels are its own.
+    check_output(out, [".csv"], [data, model], overwrite=True)
+    check_output(db, [], [data, model, out], overwrite=True)
     check_settings(host, lease, allow_remote=allow_remote)
     if host not in LOCAL:
         remark(REMOTE)

@@ -30,8 +30,6 @@ from surefoot.cli._console import (
     Time,
     as_typed,
     check_output,
-    check_outputs,
-    check_own,
     mistakes_of_writing,
     working,
     write_output,
@@ -120,11 +118,9 @@ def report(
 
     as_json = as_json or json_rows
     page = PAGE if out is None and not as_json else out
-    check_output(page, ".html", ".htm")
-    check_output(scores, ".csv", ".parquet")
-    check_outputs([page, scores], [data, model_file(estimator)])
-    check_own(page, overwrite=overwrite)
-    check_own(scores, are_scores, overwrite=overwrite)
+    inputs = [data, model_file(estimator)]
+    check_output(page, [".html", ".htm"], inputs, overwrite=overwrite)
+    check_output(scores, [".csv", ".parquet"], [*inputs, page], are_scores, overwrite=overwrite)
     if unknown := [code for code in ignore or () if code not in CHECKS]:
         raise Mistake(f"--ignore {unknown[0]} is not known: there are {listed(CHECKS)}.")
     with working(f"Reading {data or 'an example'}"):

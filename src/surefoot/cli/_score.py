@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from surefoot import _tables as tables
+from surefoot._files import check_not_read
 from surefoot._optional import needed_for
 from surefoot._words import percent, plural
 from surefoot.cli._console import (
@@ -24,7 +25,6 @@ from surefoot.cli._console import (
     Table,
     check_no_device,
     check_output,
-    check_outputs,
     check_own,
     mistakes_of_writing,
     one_sentence_of,
@@ -73,10 +73,9 @@ def score(
     is_folder = not out.suffix or isdir(out)  # noqa: PTH112 - no error for a name that is too long
     check_paths(model, data, out, keep or [], is_folder=is_folder, on_cluster=dask is not None)
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
-    columns = ["row", *dict.fromkeys(keep or ()), *output_schema(error_estimator).names]
-    check_own(
-        out, lambda lines: [*map(tables.from_cell, next(lines, []))] == columns, overwrite=overwrite
-    )
+    if not overwrite:
+        columns = ["row", *dict.fromkeys(keep or ()), *output_schema(error_estimator).names]
+        check_own(out, lambda lines: [*map(tables.from_cell, next(lines, []))] == columns)
     began = perf_counter()
     with (
         one_sentence_of(f"{model} cannot judge the rows of {tables.table_name(data)}"),
@@ -123,9 +122,9 @@ def check_paths(
         raise Mistake(f"--dask writes parts: name a folder instead of {out}.")
     if is_folder:
         check_no_device(out)
+        check_not_read(out, [model, data])
     else:
-        check_output(out, ".csv", ".parquet")
-    check_outputs([out], [model, data])
+        check_output(out, [".csv", ".parquet"], [model, data], overwrite=True)
     for column in keep:
         if tables.is_score_column(column):
             raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")

@@ -22,8 +22,6 @@ from surefoot.cli._console import (
     Overwrite,
     as_typed,
     check_output,
-    check_outputs,
-    check_own,
     mistakes_of_writing,
     one_sentence_of,
     remark,
@@ -86,9 +84,7 @@ def watch(
         raise Mistake("--every needs --time COLUMN.")
     if data == tables.STDIN:
         raise Mistake("Standard input is not read as a stream: name a table.")
-    check_output(out, ".html")
-    check_outputs([out], [model, data, *(answers or ())])
-    check_own(out, overwrite=overwrite)
+    check_output(out, [".html"], [model, data, *(answers or ())], overwrite=overwrite)
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
     check_limit(fail_above, is_share=error_estimator.held_out_.unit.is_share)
     name, audit = tables.table_name(data), None

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from surefoot._crossfit import CrossFitter, Panel
-from surefoot._shrunk import LogOddsLine, SteppedLogistic, best_departure, steps_of
+from surefoot._logistic import LogOddsLine, SteppedLogistic, best_departure, steps_of
 from surefoot._splits import FOLDS, learner_folds, with_every_class
 from surefoot._typing import Floats, Ints
 

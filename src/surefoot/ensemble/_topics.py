@@ -272,6 +272,7 @@ class TopicPanel:
             n_trained=self._n_trained,
             like=deployed,
             counted=self._counted,
+            copy=False,
         )
         topic_models = []
         for kind in kinds:

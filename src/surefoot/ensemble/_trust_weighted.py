@@ -1,6 +1,6 @@
 """Vote of several models, each weighted by its trust in the row (Bennett 2007, introduction)."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +8,11 @@ from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
 from surefoot._error_estimators import ErrorEstimatorEnsemble
+from surefoot._logistic import best_departure
 from surefoot._models import class_votes
-from surefoot._shrunk import best_departure
 from surefoot._typing import Floats
 from surefoot._validation import check_number, check_option, check_rows
+from surefoot.error_estimation import HeldOut
 
 # Shares of the vote that are tried, from the best model alone to the vote alone.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -41,7 +42,7 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     max_error : float, default=None
         With "abstain", the estimated error above which a model is doubtful; None is its own mean
         error out of fold.
-    error_estimator : classifier, default=None
+    learner : classifier, default=None
         Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out, the same for all models. A number means shuffled folds.
@@ -98,41 +99,23 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         mode: str = "weight",
         *,
         max_error: float | None = None,
-        error_estimator: Any = None,
+        learner: Any = None,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
-        )
+        super().__init__(estimators, learner, cv=cv, random_state=random_state, n_jobs=n_jobs)
         self.indicator = indicator
         self.mode = mode
         self.max_error = max_error
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the models, and learn from held-out rows on which rows each of them is wrong.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Training rows, as the models take them.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the models and for the estimation of their errors.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are never on both sides of a split.
-
-        Returns
-        -------
-        self : object
-            The fitted ensemble.
-        """
+    def _kept_models(self) -> dict[str, Any]:
         check_option(self.mode, "mode", ["weight", "abstain"])
         if self.max_error is not None:
             check_number(self.max_error, "max_error", min_val=0, max_val=1)
-        weight = self._fit_error_estimators(X, y, sample_weight, groups)
+        return super()._kept_models()
+
+    def _learn_policy(self, judged: list[HeldOut], weight: Floats) -> None:
         mean_errors = np.average(self.held_out_.losses, axis=0, weights=weight)
         self.max_errors_ = (
             mean_errors
@@ -141,15 +124,9 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         )
         self._best = int(mean_errors.argmin())
         self.best_name_ = list(self.named_estimators_)[self._best]
-        self.vote_share_ = self._learn_share(weight)
-        return self
-
-    def _learn_share(self, weight: Floats) -> float:
-        """Share of the vote, the best model alone being the start, that pays on held-out rows."""
-        judged = [estimator.held_out_ for estimator in self.error_estimators_]
         votes = np.stack([held_out_votes(each, self.classes_) for each in judged], axis=1)
         trust = self._trust_shares(self.held_out_.error)
-        losses = []
+        losses = []  # by share of the vote
         for share in SHARES:
             probabilities = np.einsum("rm,rmc->rc", self._mixed(trust, share), votes)
             predicted = self.classes_[probabilities.argmax(axis=1)]
@@ -157,7 +134,7 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         # The best model alone is its own prediction, which need not be its most probable class.
         losses[0] = self.held_out_.losses[:, self._best]
         units = self.held_out_.rows if judged[0].groups is None else judged[0].groups
-        return SHARES[best_departure(np.column_stack(losses), weight, units)]
+        self.vote_share_ = SHARES[best_departure(np.column_stack(losses), weight, units)]
 
     def _mixed(self, trust: Floats, share: float) -> Floats:
         """Weights of the vote mixed with those of the best model alone."""

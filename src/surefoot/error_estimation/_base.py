@@ -28,7 +28,6 @@ from surefoot._crossfit import (
 from surefoot._models import (
     TagsOfModel,
     check_model,
-    check_outputs,
     given_model,
     inputs_of,
     lay_out,
@@ -64,6 +63,9 @@ NOVEL_SHARE = 0.01
 # them, and no error that could be measured is left below the second. Most rows, and folds, of these refits.
 FAR_BELOW, NEARLY_NONE = 0.5, 0.2
 MOST_REFITTED, N_REFITS = 5_000, 3
+
+# Given numbers equal the target if they differ by at most this share of its spread: a copy of it may have been rounded.
+ROUNDED = 1e-6
 
 # Most rows of the sample of inputs, most cells of it, and the rows that it has however wide they are.
 MOST_SAMPLED = 5_000
@@ -149,7 +151,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def __init__(
         self,
         estimator: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         indicators: Any = "auto",
         passthrough: bool = False,
@@ -159,7 +161,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
-        self.error_estimator = error_estimator
+        self.learner = learner
         self.indicators = indicators
         self.passthrough = passthrough
         self.cv = cv
@@ -242,11 +244,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         inputs = inputs_of(self.estimator, X)
-        self._missing = MissingInputs.of(take_rows(inputs, self.reference_rows_))
+        self._missing = MissingInputs.of(inputs)
         self.input_sample_ = sample_inputs(X, inputs, rows, self._index.coordinates, cross.seed)
         kind = frame_kind(X)
         known = {
-            **self._shared_fields(take_rows(X, rows), held_out),
+            **self._shared_fields(take_rows(inputs, rows), held_out),
             "library": kind["library"],
             "index": None if kind["index"] is None else kind["index"][rows],
             "rows": rows,
@@ -337,8 +339,9 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
-        known, fields["error"] = self._at_least_held_out(X, fields["error"])
-        return Judgement(**self._shared_fields(X, output), **fields, known=known, **kind)
+        inputs = inputs_of(self.estimator, X)
+        known, fields["error"] = self._at_least_held_out(inputs, fields["error"])
+        return Judgement(**self._shared_fields(inputs, output), **fields, known=known, **kind)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""
@@ -350,26 +353,27 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
                 )
             X = lay_out(given, X, predictions, probabilities)
         X = check_rows(self, X)
-        check_outputs(self.estimator, X)
+        if given is not None:
+            given.outputs(X)  # raises what is wrong with a row
         return X
 
-    def _shared_fields(self, X: Any, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
+    def _shared_fields(self, inputs: Any, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that need no error estimator: stability, novelty and columns."""
         stability = output.columns[self._stability].T
         return {
             "stability": dict(zip(self.get_stability_names(), stability, strict=True)),
-            "novel": self._are_novel(X, output),
+            "novel": self._are_novel(inputs, output),
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
-    def _are_novel(self, X: Any, output: PanelOutput | HeldOutOutputs) -> Mask:
+    def _are_novel(self, inputs: Any, output: PanelOutput | HeldOutOutputs) -> Mask:
         """Mask of the rows that are far from training rows, or lack inputs that these have."""
         is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
-        return np.asarray(is_far | self._missing.are_unusual(inputs_of(self.estimator, X)))
+        return np.asarray(is_far | self._missing.are_unusual(inputs))
 
-    def _at_least_held_out(self, X: Any, errors: Floats) -> tuple[Mask, Floats]:
+    def _at_least_held_out(self, inputs: Any, errors: Floats) -> tuple[Mask, Floats]:
         """Whether each row has the inputs of a training row, and errors not below the held-out estimate of that row."""
-        held_out = errors_of_known(inputs_of(self.estimator, X), *self._known)
+        held_out = errors_of_known(inputs, *self._known)
         return held_out > -np.inf, np.maximum(errors, held_out)
 
     def _describe(self, X: Any) -> tuple[dict[str, Floats], Floats, Any]:
@@ -398,7 +402,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             for a regressor the expected absolute error in the unit of the target, or the squared error in its square.
         """
         X = self._rows(X, predictions, probabilities)
-        return self._at_least_held_out(X, self._estimate(*self._describe(X)))[1]
+        errors = self._estimate(*self._describe(X))
+        return self._at_least_held_out(inputs_of(self.estimator, X), errors)[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""
@@ -413,7 +418,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         input that training rows nearly always have.
         """
         X = check_rows(self, X)
-        return self._are_novel(X, self._panel(X, [NOVELTY]))
+        return self._are_novel(inputs_of(self.estimator, X), self._panel(X, [NOVELTY]))
 
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
@@ -560,10 +565,11 @@ def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) 
         return (np.asarray(predictions) != truth).astype(np.float64)
 
     own, classes = losses(held_out.prediction), held_out.classes
-    if given_model(model) is not None and not own.any():
+    spread = 1.0 if classes is not None else float(truth.std())
+    if given_model(model) is not None and own.max() <= ROUNDED * spread:
         warnings.warn(
-            f"The predictions equal the target in each of {plural(len(own), 'row')}, and nothing is promised: is their "
-            "column the target, or a copy of it?",
+            f"The predictions equal the target in each of {plural(len(own), 'row')}: is their column the target, or a "
+            "copy of it? Nothing is promised; if it is no copy, add rows on which the predictions are wrong.",
             UserWarning,
             stacklevel=3,
         )

@@ -173,7 +173,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     ----------
     estimator : classifier
         The model. In `FrozenEstimator` it is used as it is, and must not have been trained on the rows of `fit`.
-    error_estimator : classifier or regressor, default=None
+    learner : classifier or regressor, default=None
         Learns from the columns whether a prediction is wrong (1) or not (0), and is recalibrated on its
         out-of-fold output. The default is a logistic regression that starts from `prior`, or without one from the
         model's own confidence, and departs from it as far as the held-out rows support.
@@ -191,7 +191,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
     prior : "auto", ErrorPrior or None, default="auto"
-        Weights learned on other tables, from which the default `error_estimator` starts (pretrained meta-model).
+        Weights learned on other tables, from which the default `learner` starts (pretrained meta-model).
         "auto" is the one that ships with surefoot, if the columns are those that it was learned on: the default
         indicators, on dense rows. With other columns there is no prior, and `prior_` is None.
     max_reference_rows : int, default=5_000
@@ -208,8 +208,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Class labels.
     estimator_ : classifier
         The fitted model.
-    error_estimator_ : estimator
-        Fitted error estimator; None if one was given and the held-out predictions are all right or all wrong.
+    learner_ : estimator
+        Fitted learner; None if one was given and the held-out predictions are all right or all wrong.
     prior_ : ErrorPrior or None
         The prior that the error estimator started from, if any.
     held_out_ : HeldOut
@@ -269,7 +269,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     def __init__(
         self,
         estimator: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         indicators: Any = "auto",
         passthrough: bool = False,
@@ -282,7 +282,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     ) -> None:
         super().__init__(
             estimator,
-            error_estimator,
+            learner,
             indicators=indicators,
             passthrough=passthrough,
             cv=cv,
@@ -358,7 +358,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             raise ValueError(
                 f"estimator={self.estimator!r} is no classifier: for a regressor there is IndividualErrorRegressor."
             )
-        check_learner(self.error_estimator)
+        check_learner(self.learner)
         prior = self.prior
         if not (prior is None or isinstance(prior, ErrorPrior) or prior == "auto"):
             raise ValueError(
@@ -376,8 +376,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         wrong = (prediction != truth).astype(np.int64)
         self._learner = self._new_learner(cross.seed)
         self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
-        is_default = self.error_estimator is None
-        self.error_estimator_ = self._learner if is_default else self._learner.learner_
+        is_default = self.learner is None
+        self.learner_ = self._learner if is_default else self._learner.learner_
         codes = np.searchsorted(self.classes_, truth)
         losses, error = wrong.astype(float), self._learner.held_out_probability_
         if self._costs is not None:
@@ -422,8 +422,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     def _new_learner(self, seed: int) -> Any:
         """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""
         self.prior_ = None
-        if self.error_estimator is not None:
-            return CalibratedLearner(self.error_estimator, seed)
+        if self.learner is not None:
+            return CalibratedLearner(self.learner, seed)
         is_text = issparse(self._index.space.rows)  # which no prior has seen
         self.prior_ = (
             None

@@ -9,18 +9,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.special import expit, logit, ndtr, ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
 from surefoot._files import write_whole
+from surefoot._logistic import calibrate, fit_logistic, smoothed_targets, with_ones
 from surefoot._models import fit_model
-from surefoot._shrunk import fit_logistic, smoothed_targets, with_ones
 from surefoot._splits import learner_folds
-from surefoot._typing import Floats, Ints, Mask, Split
+from surefoot._typing import Floats, Ints, Split
 
 # Prior that ships with surefoot.
 SHIPPED = Path(__file__).with_name("error_prior.json")
@@ -36,12 +36,12 @@ LIGHT = 1.0
 
 # Penalties of the other columns, relative to the number of rows, strongest first: the first one leaves only the
 # model's own confidence.
-PENALTIES = 10.0 ** np.arange(1, -6, -1)
+PENALTIES = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
 
 FOLDS = 5
 
-# Inverse of the penalty, which must have no effect on the two weights of a calibration.
-NEGLIGIBLE_PENALTY = 1e6
+# Penalty that has no effect on the two weights of a calibration.
+NEGLIGIBLE_PENALTY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +81,16 @@ class ErrorPrior:
     covariance: Floats
     tables: tuple[str, ...]
     n_cases: int
+
+    @property
+    def precision(self) -> Floats:
+        """Inverse of the covariance of an intercept, which is hardly known, and of the weights."""
+        return block_diag(LEVEL, np.linalg.inv(self.covariance))
+
+    def start(self, wrong: Ints, weight: Floats) -> Floats:
+        """Most probable weights before the rows are seen: log-odds of their share of errors, then the mean."""
+        level = logit((weight @ wrong + 1) / (weight.sum() + 2))  # by the rule of succession
+        return np.append(level, self.mean)
 
     @classmethod
     def shipped(cls) -> Self:
@@ -127,6 +137,26 @@ class ErrorPrior:
         """
         scores = NormalScores(np.asarray(held_out, dtype=np.float64), self.columns)
         return scores(np.asarray(rows, dtype=np.float64))
+
+    def posterior(self, scores: Any, wrong: Any) -> tuple[Floats, Floats]:
+        """Mean and covariance of the weights once rows are seen, by a normal approximation.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows, n_weights)
+            Scores of the columns, as `normal_scores` returns them.
+        wrong : array-like of shape (n_rows,)
+            Whether each prediction was wrong (1) or not (0).
+
+        Returns
+        -------
+        mean, covariance : ndarray of shape (n_weights,), (n_weights, n_weights)
+            Those of the weights of the columns.
+        """
+        rows, weight = with_ones(np.asarray(scores, dtype=np.float64)), np.ones(len(scores))
+        start = self.start(np.asarray(wrong), weight)
+        weights, curvature = fit_logistic(rows, wrong, weight, self.precision, start)
+        return weights[1:], np.asarray(np.linalg.inv(curvature)[1:, 1:])
 
     def estimate(self, columns: Any, wrong: Any, new_columns: Any) -> Floats:
         """Estimated errors of new rows, starting from the prior and learned from held-out rows; lower is better.
@@ -219,7 +249,10 @@ def _scale(column: NDArray[np.float32], weight: Floats) -> tuple[NDArray[np.floa
 
 
 class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
-    """Base of logistic regressions that estimate the probability of an error.
+    """Base of logistic regressions that estimate the probability of an error, from where they start.
+
+    A subclass keeps what scales its columns (`_prepare`) and scales them (`_inputs`), and has a penalty for each of its
+    `strengths`, of which the one with the lowest out-of-fold log loss is taken.
 
     Attributes
     ----------
@@ -227,18 +260,30 @@ class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
         Right and wrong: 0 and 1.
     held_out_probability_ : ndarray of shape (n_rows,)
         Out-of-fold probabilities of the training rows.
+    intercept_, coef_ : float, ndarray of shape (n_columns,)
+        Weights of the scaled columns in the log-odds of being wrong.
+    penalty_ : float
+        The strength chosen.
     """
 
     random_state: Any
-    held_out_probability_: Floats
+
+    strengths: Sequence[float] = (1.0,)
 
     @abstractmethod
-    def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
-        """Fit the weights and `held_out_probability_`; `rarest` counts the weighted rows that are wrong, or right."""
+    def _prepare(self, X: Floats, y: Ints, weight: Floats, rarest: int) -> tuple[Floats, Floats]:
+        """Weights to start from, the intercept first, and their expected signs; keeps what scales the columns.
+
+        `rarest` counts the weighted rows that are wrong, or right.
+        """
 
     @abstractmethod
-    def _log_odds(self, X: Floats) -> Floats:
-        """Log-odds of being wrong."""
+    def _inputs(self, X: Floats) -> Floats:
+        """Scaled columns."""
+
+    @abstractmethod
+    def _penalty(self, strength: float, n_rows: float) -> Floats:
+        """Penalty of the weights, for rows of this weight in all."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit on columns and on whether predictions were wrong (1) or not (0); rows of one group stay in one fold."""
@@ -246,21 +291,43 @@ class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         self.classes_ = np.array([0, 1])
         rarest = int(min(np.count_nonzero(weight[y == label]) for label in (0, 1)))
-        every = np.arange(len(y))
+        start, signs = self._prepare(X, y, weight, rarest)
+        rows, every = with_ones(self._inputs(X)), np.arange(len(y))
+
+        def learn(part: Ints, strength: float) -> Floats:
+            penalty = self._penalty(strength, weight[part].sum())
+            data = rows[part], smoothed_targets(y[part], weight[part]), weight[part]
+            return fit_logistic(*data, penalty, start, signs=signs).weights
+
         folds: list[Split] = [(every, every)]  # where there are too few errors to divide
-        if rarest > 1 and groups is not None and len(np.unique(groups)) > 1:
-            folds = list(GroupKFold(min(FOLDS, len(np.unique(groups)))).split(y, groups=groups))
-        elif rarest > 1:
-            n_folds = min(FOLDS, int(y.sum()), int(len(y) - y.sum()))
-            shuffled = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
-            folds = list(shuffled.split(y, y))
-        self._learn(X, y, weight, folds, rarest)
+        if rarest > 1:
+            folds = error_folds(y, groups, self.random_state)
+        log_odds = np.empty((len(y), len(self.strengths)))
+        for train, test in folds:
+            log_odds[test] = rows[test] @ np.transpose([learn(train, s) for s in self.strengths])
+        losses = weight @ (np.logaddexp(0, log_odds) - y[:, None] * log_odds)
+        best = int(np.argmin(losses)) if rarest > 1 else 0
+        self.held_out_probability_ = expit(log_odds[:, best])
+        self.penalty_ = float(self.strengths[best])
+        weights = learn(every, self.penalty_)
+        self.intercept_, self.coef_ = float(weights[0]), weights[1:]
         return self
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of being right and of being wrong."""
-        wrong = expit(self._log_odds(validate_data(self, X, reset=False, dtype=np.float64)))
+        inputs = self._inputs(validate_data(self, X, reset=False, dtype=np.float64))
+        wrong = expit(self.intercept_ + inputs @ self.coef_)
         return np.column_stack([1 - wrong, wrong])
+
+
+def error_folds(wrong: Ints, groups: Any, random_state: Any) -> list[Split]:
+    """Folds of rows of which at least two are wrong and two right: by groups, if there are any, or stratified."""
+    n_groups = 0 if groups is None else len(np.unique(groups))
+    if n_groups > 1:
+        return list(GroupKFold(min(FOLDS, n_groups)).split(wrong, groups=groups))
+    n_folds = min(FOLDS, int(wrong.sum()), int(len(wrong) - wrong.sum()))
+    shuffled = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
+    return list(shuffled.split(wrong, wrong))
 
 
 class PretrainedLogisticRegression(ErrorLogisticRegression):
@@ -276,41 +343,21 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
         Where to start from.
     random_state : int, RandomState or None, default=None
         Seed of the folds of `held_out_probability_`.
-
-    Attributes
-    ----------
-    intercept_, coef_ : float, ndarray of shape (n_columns,)
-        Weights of the scores in the log-odds of being wrong.
     """
 
     def __init__(self, prior: ErrorPrior, *, random_state: Any = None) -> None:
         self.prior = prior
         self.random_state = random_state
 
-    def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
-        self._scores = NormalScores(X, self.prior.columns, weight)
-        # In these directions the prior has unit variance.
-        root = np.linalg.cholesky(self.prior.covariance)
-        rows = with_ones(self._scores(X) @ root)
-        # Log-odds of the share of errors, by the rule of succession.
-        level = float(logit((weight @ y + 1) / (weight.sum() + 2)))
-        start = np.concatenate([[level], np.linalg.solve(root, self.prior.mean)])
-        weights = _posterior_mode(rows, y, weight, start)
-        self.intercept_, self.coef_ = float(weights[0]), root @ weights[1:]
-        self.held_out_probability_ = np.empty(len(y))
-        for train, test in folds:
-            weights = _posterior_mode(rows[train], y[train], weight[train], start)
-            self.held_out_probability_[test] = expit(rows[test] @ weights)
+    def _prepare(self, X: Floats, y: Ints, weight: Floats, rarest: int) -> tuple[Floats, Floats]:
+        self._inputs_of = NormalScores(X, self.prior.columns, weight)
+        return self.prior.start(y, weight), np.zeros(len(self.prior.mean) + 1)
 
-    def _log_odds(self, X: Floats) -> Floats:
-        return np.asarray(self.intercept_ + self._scores(X) @ self.coef_)
+    def _inputs(self, X: Floats) -> Floats:
+        return self._inputs_of(X)
 
-
-def _posterior_mode(rows: Floats, y: Ints, weight: Floats, start: Floats) -> Floats:
-    """Most probable intercept and weights, in directions in which the prior has unit variance."""
-    penalty = np.ones(len(start))
-    penalty[0] = LEVEL
-    return fit_logistic(rows, smoothed_targets(y, weight), weight, penalty, start, start)
+    def _penalty(self, strength: float, n_rows: float) -> Floats:
+        return self.prior.precision
 
 
 class ShrunkLogisticRegression(ErrorLogisticRegression):
@@ -331,13 +378,6 @@ class ShrunkLogisticRegression(ErrorLogisticRegression):
     random_state : int, RandomState or None, default=None
         Seed of the folds.
 
-    Attributes
-    ----------
-    intercept_, coef_ : float, ndarray of shape (n_columns,)
-        Weights of the standardised columns in the log-odds of being wrong.
-    penalty_ : float
-        The penalty chosen.
-
     Examples
     --------
     >>> import numpy as np
@@ -348,57 +388,43 @@ class ShrunkLogisticRegression(ErrorLogisticRegression):
     array([0., 1.])
     """
 
+    strengths = PENALTIES
+
     def __init__(self, *, n_own: int = 0, directions: Any = None, random_state: Any = None) -> None:
         self.n_own = n_own
         self.directions = directions
         self.random_state = random_state
 
-    def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
-        self._scaler = StandardScaler().set_output(transform="default").fit(X, sample_weight=weight)
-        rows = with_ones(self._scaler.transform(X))
-        self._seen = rows[:, 1:].min(axis=0), rows[:, 1:].max(axis=0)
-        prior, signs = np.zeros((2, rows.shape[1]))
+    def _prepare(self, X: Floats, y: Ints, weight: Floats, rarest: int) -> tuple[Floats, Floats]:
+        scaler = StandardScaler().fit(X, sample_weight=weight)
+        self._center, self._scale = scaler.mean_, scaler.scale_
+        rows = (X - self._center) / self._scale
+        self._seen = rows.min(axis=0), rows.max(axis=0)
+        start, signs = np.zeros((2, 1 + X.shape[1]))
         if self.n_own:
-            prior[:2] = -self._scaler.mean_[0], -self._scaler.scale_[0]
+            start[:2] = -self._center[0], -self._scale[0]
         if self.directions is not None:
             signs[1 + self.n_own :] = self.directions[self.n_own :]
         # Neither the columns' weights nor their penalty can be learned from a single error.
-        is_free = np.arange(rows.shape[1]) <= (self.n_own if rarest > 1 else 0)
-        log_odds = np.empty((len(y), len(PENALTIES)))
-        for train, test in folds:
-            path = _path(rows[train], y[train], weight[train], prior, signs, is_free)
-            log_odds[test] = rows[test] @ path.T
-        losses = weight @ (np.logaddexp(0, log_odds) - y[:, None] * log_odds)
-        best = int(np.argmin(losses)) if rarest > 1 else 0
-        self.penalty_ = float(PENALTIES[best])
-        self.held_out_probability_ = expit(log_odds[:, best])
-        weights = _path(rows, y, weight, prior, signs, is_free)[best]
-        self.intercept_, self.coef_ = float(weights[0]), weights[1:]
+        self._n_free = self.n_own if rarest > 1 else 0
+        return start, signs
 
-    def _log_odds(self, X: Floats) -> Floats:
-        """Log-odds of rows clipped to the range of the training rows, so that almost constant columns have no effect.
+    def _inputs(self, X: Floats) -> Floats:
+        """Columns clipped to the range of the training rows, so that almost constant columns have no effect.
 
         The model's own columns are not clipped where it is less confident than the most confident training row:
         low confidence must have its full effect.
         """
-        rows = self._scaler.transform(X)
+        rows = (X - self._center) / self._scale
         clipped = np.clip(rows, *self._seen)
         if self.n_own:
             unsure = rows[:, 0] < self._seen[1][0]
             clipped[unsure, : self.n_own] = rows[unsure, : self.n_own]
-        return np.asarray(self.intercept_ + clipped @ self.coef_)
+        return clipped
 
-
-def _path(
-    rows: Floats, y: Ints, weight: Floats, prior: Floats, signs: Floats, is_free: Mask
-) -> Floats:
-    """Weights for each penalty of the columns that are not free; each fit starts from the previous one."""
-    target, path = smoothed_targets(y, weight), [prior]
-    for strength in PENALTIES:
-        penalty = np.where(is_free, LIGHT, strength * weight.sum())
-        penalty[0] = LEVEL
-        path.append(fit_logistic(rows, target, weight, penalty, prior, path[-1], signs=signs))
-    return np.array(path[1:])
+    def _penalty(self, strength: float, n_rows: float) -> Floats:
+        is_free = np.arange(len(self._center)) < self._n_free
+        return np.append(LEVEL, np.where(is_free, LIGHT, strength * n_rows))
 
 
 class CalibratedLearner:
@@ -436,9 +462,8 @@ class CalibratedLearner:
             return self
         self.learner_ = fit_model(self.learner, table, wrong, weight)
         outputs = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
-        self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
-            outputs[:, None], wrong, sample_weight=weight
-        )
+        counts = np.ones(len(wrong)) if weight is None else weight
+        self.calibrator_ = calibrate(outputs[:, None], wrong, counts, NEGLIGIBLE_PENALTY)
         self.held_out_probability_ = self.calibrator_.predict_proba(outputs[:, None])[:, 1]
         return self
 
@@ -448,7 +473,7 @@ class CalibratedLearner:
             wrong = np.full(len(table), self.held_out_probability_[0])
             return np.column_stack([1 - wrong, wrong])
         outputs = learner_output(self.learner_, table)
-        return np.asarray(self.calibrator_.predict_proba(outputs[:, None]))
+        return self.calibrator_.predict_proba(outputs[:, None])
 
 
 def check_learner(learner: Any) -> None:
@@ -457,9 +482,7 @@ def check_learner(learner: Any) -> None:
     is_model = hasattr(learner, "fit") and not isinstance(learner, type)
     fits = is_model and hasattr(learner, "__sklearn_tags__")
     if learner is not None and not (fits and (is_classifier(learner) or is_regressor(learner))):
-        raise TypeError(
-            f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
-        )
+        raise TypeError(f"learner={learner!r} is no model: it may be a classifier or regressor.")
 
 
 def learner_output(learner: Any, table: Floats) -> Floats:

@@ -9,10 +9,13 @@ from scipy.special import expit, logit, logsumexp
 from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._logistic import pool_weights, pooled
 from surefoot._models import margin
-from surefoot._shrunk import pool_weights, pooled
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._judgement import HeldOut
+
+# Penalty of the weights with which opinions are pooled: it decides only between weights that are equally good.
+HARDLY_ANY = 1e-6
 
 # Least probability of a class, and of a mistake, whose logarithm is taken; largest lead of a class, in log-odds.
 LEAST_PROBABILITY = 1e-12
@@ -174,7 +177,7 @@ def pool(opinions: list[Floats], codes: Ints) -> Floats:
         Number of each row's label.
     """
     stacked = np.stack(opinions)
-    return pooled(stacked, pool_weights(stacked, codes, penalty=0.0, least=0.0))
+    return pooled(stacked, pool_weights(stacked, codes, penalty=HARDLY_ANY, least=0.0))
 
 
 def contradiction_p_value(scores: Floats, wrong: Floats, predicted: Ints, codes: Ints) -> float:

@@ -43,7 +43,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     ----------
     estimator : regressor
         The model. In `FrozenEstimator` it is used as it is, and must not have been trained on the rows of `fit`.
-    error_estimator : regressor, default=None
+    learner : regressor, default=None
         Learns residuals, and the size of errors, from the columns. By default residuals are learned by ridge
         regression, sizes by trees that start from what was learned on other tables (the prior).
     indicators : "auto", indicator or several, default="auto"
@@ -76,13 +76,13 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     ----------
     estimator_ : regressor
         The fitted model, uncorrected.
-    error_estimator_ : regressor
-        Fitted estimator of residuals.
+    learner_ : regressor
+        Fitted learner of residuals.
     shrinkage_ : float
         Factor in the correction of what the error estimator predicts: 0 if it does not reduce the error, at most 1; 1
         if `corrected="unshrunk"`.
     prior_version_ : int or None
-        Version of the prior; None if other indicators or another `error_estimator` leave no use for it.
+        Version of the prior; None if other indicators or another `learner` leave no use for it.
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows: predictions (corrected if `corrected=True`),
         estimates and losses by models, corrections and error estimators that did not see them.
@@ -137,7 +137,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     def __init__(
         self,
         estimator: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         indicators: Any = "auto",
         passthrough: bool = False,
@@ -151,7 +151,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     ) -> None:
         super().__init__(
             estimator,
-            error_estimator,
+            learner,
             indicators=indicators,
             passthrough=passthrough,
             cv=cv,
@@ -181,7 +181,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         -------
         residuals : ndarray of shape (n_rows,)
             Estimated residuals, in the unit of the target: shrunk to what reduced the out-of-fold error, or as they are
-            if `error_estimator` was given.
+            if `learner` was given.
         """
         columns, *_ = self._describe(self._rows(X))
         return self._size(self._table(columns)).residual
@@ -260,10 +260,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             raise ValueError(
                 f"estimator={self.estimator!r} is no regressor: for a classifier there is IndividualErrorClassifier."
             )
-        if self.error_estimator is not None and not is_regressor(self.error_estimator):
-            raise TypeError(
-                f"error_estimator={self.error_estimator!r} is no regressor: residuals are numbers."
-            )
+        if self.learner is not None and not is_regressor(self.learner):
+            raise TypeError(f"learner={self.learner!r} is no regressor: residuals are numbers.")
         return check_targets(y)
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
@@ -282,8 +280,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             deviation = np.abs(truth - held_out.scores[:, 0] - sizes.center)
             scores = (deviation / sizes.scale)[where & counts]
             self._folds.append((fold.panel, size, scores))
-        self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
-        prior = getattr(self._size.sizer_, "prior_", None) if self.error_estimator is None else None
+        self.learner_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
+        prior = getattr(self._size.sizer_, "prior_", None) if self.learner is None else None
         self.prior_version_ = None if prior is None else prior.version_
         prediction = held_out.scores[:, 0] + sizes.correction
         self._intervals = held_out.scores[:, 0] + sizes.center, sizes.scale
@@ -302,7 +300,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         """Estimator fitted on out-of-fold columns, and estimates by learners without the row."""
         rows = held_out.rows
         size = ErrorSize(
-            self.error_estimator,
+            self.learner,
             names=self._known_column_names(),
             corrected=self.corrected,
             squared=self.loss == "squared",

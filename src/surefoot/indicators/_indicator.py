@@ -229,6 +229,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             n_neighbors=self.needed_neighbors(X.shape[0]),
             held_out_scores=self._held_out_scores(X, y, sample_weight),
             n_jobs=getattr(self, "n_jobs", None),
+            copy=False,
             **self.index_settings(),
         )
         self.attach(index)

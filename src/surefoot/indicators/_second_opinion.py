@@ -26,9 +26,9 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import boost_symmetric_trees
+from surefoot._logistic import pool_weights, pooled
 from surefoot._models import Outputs, SharedTrees, VotingTrees, share_of_columns, top_class
 from surefoot._parallel import counted
-from surefoot._shrunk import pool_weights, pooled
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints

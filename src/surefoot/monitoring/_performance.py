@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from scipy.stats import gamma
 from sklearn.base import is_classifier
 
-from surefoot._shrunk import curvature_of_logistic, fit_logistic
+from surefoot._logistic import fit_logistic
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_share
 from surefoot._words import InWords, number, percent, plural, quoted
@@ -293,13 +293,14 @@ def _fit_change(
     rows: Floats, log_odds: Floats, wrong: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
     """Weights of the columns of `rows` that are added to the log-odds, and the variance of each of them."""
-    penalty, none = np.full(rows.shape[1], PRIOR_WIDTH**-2), np.zeros(rows.shape[1])
-    change = fit_logistic(rows, wrong, weight, penalty, none, none, log_odds)
-    chance = expit(log_odds + rows @ change)
-    inverse = np.linalg.inv(curvature_of_logistic(rows, weight, penalty, chance))
+    penalty = PRIOR_WIDTH**-2
+    change, curvature = fit_logistic(rows, wrong, weight, penalty, 0.0, offset=log_odds)
+    chance, inverse = expit(log_odds + rows @ change), np.linalg.inv(curvature)
     scores = (weight * (wrong - chance))[:, None] * rows
     # Noise of the fit, whatever the variance of the residuals is, and the uncertainty of the prior.
-    return change, np.diag(inverse @ (scores.T @ scores + np.diag(penalty)) @ inverse)
+    return change, np.diag(
+        inverse @ (scores.T @ scores + penalty * np.eye(rows.shape[1])) @ inverse
+    )
 
 
 def _shrink(change: Floats, variance: Floats) -> Floats:

@@ -83,6 +83,8 @@ class NeighborhoodIndex:
         Rows that distances are measured to, as many as a fold has: with more rows, all are nearer. None means all.
     n_jobs : int, default=None
         Number of threads, for the search and over batches of rows.
+    copy : bool, default=True
+        Whether the rows are copied. False is for rows that nobody changes in place.
 
     Attributes
     ----------
@@ -123,6 +125,7 @@ class NeighborhoodIndex:
         positions: Ints | None = None,
         counted: Mask | None = None,
         n_jobs: int | None = None,
+        copy: bool = True,
     ) -> None:
         X = as_table(X)
         self.held_out_scores, self.counted = held_out_scores, counted
@@ -140,7 +143,7 @@ class NeighborhoodIndex:
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
-            self._index_rows(X, y, space, metric, window, like, positions)
+            self._index_rows(own_copy(X) if copy else X, y, space, metric, window, like, positions)
 
     def _index_rows(
         self,
@@ -153,7 +156,6 @@ class NeighborhoodIndex:
         positions: Ints | None,
     ) -> None:
         like = like if like is not None and like.n_neighbors > 0 else None
-        X = own_copy(X) if like is None else X
         if not self.has_model:
             self.scores = self.outputs(X)
         self.input = model_input(

@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.preprocessing import StandardScaler
 
 from surefoot._crossfit import CrossFit
-from surefoot._shrunk import best_departure, smoothed_targets
+from surefoot._logistic import best_departure, fit_logistic, smoothed_targets, with_ones
 from surefoot._tables import take_rows
 from surefoot._typing import Floats
 from surefoot._validation import canonical_metric, check_number, check_rows, resolve_n_neighbors
@@ -126,7 +126,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         scores = held_out.scores
         fitted = self._fit_steps([scores[:, [c]] for c in range(scores.shape[1])], rows)
         self.global_weights_ = np.array([[line.intercept, line.coef[0]] for line in fitted.lines_])
-        scaler = StandardScaler().set_output(transform="default").fit(scores, None, rows.weight)
+        scaler = StandardScaler().fit(scores, sample_weight=rows.weight)
         self._center, self._scale = scaler.mean_, scaler.scale_
         b, a = self.global_weights_.T
         self._prior = np.column_stack([b + a * self._center, a * self._scale])
@@ -142,6 +142,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             held_out_scores=scores,
             n_trained=len(y),
             n_jobs=self.n_jobs,
+            copy=False,
         )
         # The share of the local weights, the global ones being the start, that pays on held-out rows.
         offset, slope, _ = self._local_lines(take_rows(X, held_out.rows), without_itself=True)
@@ -205,51 +206,17 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             weight[distances <= SAME * furthest] = 0.0
         scores = near.neighbor_scores[:, : self._n_local]
         standard = (scores - self._center) / self._scale
+        # A ridge of r counts as r rows: at even odds each adds ¼ to the curvature.
         fits = [
-            fit_lines(standard[:, :, c], self._targets[rows, c], weight, prior, self.ridge)
+            fit_logistic(
+                with_ones(standard[:, :, [c]])[None],
+                self._targets[rows, c][None],
+                weight,
+                self.ridge / 4,
+                prior,
+            ).weights
             for c, prior in enumerate(self._prior)
         ]
         offset, slope = np.stack(fits, axis=1).transpose(2, 0, 1)
         # From the standardised scores to the scores.
         return offset - slope * self._center / self._scale, slope / self._scale, near.scores
-
-
-def fit_lines(
-    scores: Floats, targets: Floats, weight: Floats, prior: Floats, ridge: float
-) -> Floats:
-    """Offset and slope of a logistic regression for each row, on its neighbours, with a ridge towards the prior.
-
-    Minimises Σ_j w_j·logloss(t_j, w0 + w1 s_j) + ridge/8·|w − prior|². At probability ½ a row adds ¼ to
-    the curvature and a ridge of r adds r/4, as much as r rows. Newton's method, which halves a step that does
-    not descend.
-
-    `scores`, `targets` and `weight` have shape (n_rows, n_neighbors), `prior` has shape (2,). Returns shape
-    (n_rows, 2).
-    """
-    lines = np.tile(prior, (len(scores), 1))
-    inputs = np.stack([np.ones_like(scores), scores], axis=1)
-
-    def loss(at: Floats) -> Floats:
-        logits = at[:, :1] + at[:, 1:] * scores
-        data = weight * (np.logaddexp(0, logits) - targets * logits)
-        return data.sum(axis=1) + ridge / 8 * ((at - prior) ** 2).sum(axis=1)
-
-    now = loss(lines)
-    for _ in range(50):
-        probability = expit(lines[:, :1] + lines[:, 1:] * scores)
-        slopes = inputs @ (weight * (probability - targets))[:, :, None]
-        slopes += ridge / 4 * (lines - prior)[:, :, None]
-        weighted = inputs * (weight * probability * (1 - probability))[:, None, :]
-        curvatures = weighted @ inputs.transpose(0, 2, 1) + ridge / 4 * np.eye(2)
-        step = np.linalg.solve(curvatures, slopes)[:, :, 0]
-        if np.abs(step).max(initial=0.0) < 1e-7:
-            break
-        trial = loss(lines - step)
-        for _ in range(10):
-            worse = trial > now * (1 + 1e-12)  # the last steps change the loss by rounding only
-            if not worse.any():
-                break
-            step[worse] /= 2
-            trial = loss(lines - step)
-        lines, now = lines - step, trial
-    return lines

@@ -7,20 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from surefoot._crossfit import CrossFit, CrossFitter
+from surefoot._logistic import LogOddsLine, SteppedLogistic, calibrate, smoothed_targets, steps_of
 from surefoot._models import TagsOfModel, check_model, fit_model
-from surefoot._shrunk import SteppedLogistic, smoothed_targets, steps_of
 from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_rows, check_training_rows, known_classes
 from surefoot.indicators import Indicator
 
-# Inverse of the penalty, which must have no effect even on kernel votes, whose scores can be as small as 1e-9.
-NEGLIGIBLE_PENALTY = 1e8
+# Penalty that has no effect on the weights of standardised columns.
+NEGLIGIBLE_PENALTY = 1e-8
 
 
 class HeldOutRows(NamedTuple):
@@ -276,11 +274,12 @@ class RecalibratedClassifier(CrossFittedClassifier):
             self.calibrators_: list[Any] = self._fit_steps(tables, rows).lines_
         else:
             self.is_unchanged_ = False
-            calibrator = PlattCalibrator() if self.calibrator == "platt" else self.calibrator
             # Not every calibrator takes weights.
             weight = None if (rows.weight == 1).all() else rows.weight
             self.calibrators_ = [
-                fit_model(calibrator, table, target, weight)
+                platt_line(table, target, rows.weight)
+                if self.calibrator == "platt"
+                else fit_model(self.calibrator, table, target, weight)
                 for table, target in zip(tables, rows.targets, strict=True)
             ]
         self._panel = cross.panel
@@ -365,30 +364,13 @@ class RecalibratedClassifier(CrossFittedClassifier):
         return as_probabilities(positive)
 
 
-class PlattCalibrator(ClassifierMixin, BaseEstimator):
-    """Logistic regression of a 0/1 target on standardised columns, with Platt's smoothed targets.
+def platt_line(columns: Floats, y: Ints, weight: Floats) -> LogOddsLine:
+    """Logistic regression of a 0/1 target, with Platt's smoothed targets and a penalty that has no effect.
 
     The target of each of the N₊ positive rows is (N₊+1)/(N₊+2), that of each of the N₋ negative rows 1/(N₋+2):
     the solution stays finite even where the columns separate the classes.
     """
-
-    def fit(self, X: Floats, y: Ints, sample_weight: Floats | None = None) -> Self:
-        """Fit on out-of-fold columns."""
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-        self.classes_ = np.array([0, 1])
-        self.scaler_ = StandardScaler().set_output(transform="default").fit(X, sample_weight=weight)
-        positive = smoothed_targets(y, weight)
-        # A target between 0 and 1 becomes two rows, one of either label, with its share of the weight.
-        self.logistic_ = LogisticRegression(C=NEGLIGIBLE_PENALTY, solver="newton-cholesky").fit(
-            np.tile(self.scaler_.transform(X), (2, 1)),
-            np.repeat([1, 0], len(y)),
-            sample_weight=np.concatenate([positive * weight, (1 - positive) * weight]),
-        )
-        return self
-
-    def predict_proba(self, X: Floats) -> Floats:
-        """Probabilities of 0 and 1."""
-        return self.logistic_.predict_proba(self.scaler_.transform(X))
+    return calibrate(columns, smoothed_targets(y, weight), weight, NEGLIGIBLE_PENALTY)
 
 
 def class_tables(scores: Floats, columns: Collection[Floats]) -> list[Floats]:

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
+from surefoot._logistic import pool_weights, pooled
 from surefoot._models import class_votes, fit_model, given_model, predict_labels, split_model
 from surefoot._parallel import step_done
-from surefoot._shrunk import pool_weights, pooled
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import change_words, enumerated, number, percent, plural, quoted

@@ -71,18 +71,21 @@ def give_verdict(
         about = f"{chosen['short']}, {percent(answer['confidence'])} confidence"
     third = {"value": answered, "label": "of the rows can be answered", "about": about}
     decision: list[str] = []
-    if answer["is_useful"] or intervals is None:
+    if answer["is_useful"] or intervals is None or held_out.seen:
         decision = _decide(held_out, promise, answer, checking, is_asked=is_asked)
         if most < 0:  # worse than a constant
             decision[0] = f"If it is used anyway: {decision[0][0].lower()}{decision[0][1:]}"
     else:
         third = intervals["figure"]
+    knowing = (
+        _about_knowing(held_out, answer, adds) if intervals is None else intervals["for_verdict"]
+    )
     sentences = [
         *_about_checks(checks),
         about_constant,
         *decision,
         classes["sentence"] if classes else "",
-        _about_knowing(held_out, answer, adds) if intervals is None else intervals["for_verdict"],
+        "" if held_out.seen else knowing,
         *(each["sentence"] for each in helping[:1]),
         _about_other(improvements),
         f"All ranges are {percent(confidence)} intervals.",
@@ -206,7 +209,7 @@ def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> tuple[dict[
     total = held_out.unit.total.split(" ", 1)[1]
     if held_out.losses.sum() == 0:
         figure = {"value": "–", "label": f"of its {total} caught", "about": "there is none"}
-        return figure, "There is nothing to flag."
+        return figure, "" if held_out.seen else "There is nothing to flag."
     at, shares = answer["coverage"].index(1 - CHECKED), answer["caught"]
     caught, checked = percent(shares["surefoot"][at]), percent(CHECKED)
     ends = " to ".join(percent(answer["caught_interval"][end][at]) for end in ("low", "high"))
@@ -254,9 +257,8 @@ def _about_no_promise(
     confidence = f"with {percent(answer['confidence'])} confidence"
     if answer["why_not"] is not None:
         limits = asked.describe(held_out.unit)["short"]
-        return (
-            f"The requested limit ({limits}) cannot be promised {confidence}. {answer['why_not']}"
-        )
+        limit = "requested limit" if is_asked else "limit"
+        return f"The {limit} ({limits}) cannot be promised {confidence}. {answer['why_not']}"
     other = next((promise for promise in answer["promises"] if promise["coverage"] > 0), None)
     if is_asked and asked.max_risk is not None and other is not None:
         show = held_out.unit.show_risk

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import __version__
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._files import is_same_file, linked_path, write_whole
+from surefoot._files import check_not_read, linked_path, write_whole
 from surefoot._parallel import Show, bar, end_with, model_of, shared_model
 from surefoot._tables import (
     CsvTable,
@@ -170,10 +170,7 @@ def check_place(out: Path, source: Path, *, is_file: bool) -> None:
     """Raise an error if the scores of a table cannot be written to a path."""
     if not linked_path(out).parent.is_dir():
         raise TableFileError(f"There is no folder {out.parent} to make {out.name} in.")
-    if source.is_dir() and linked_path(out).is_relative_to(linked_path(source)):
-        raise TableFileError(f"{out} is in {source}, which is read: write the scores elsewhere.")
-    if is_same_file(out, source):
-        raise TableFileError(f"{out} is the table that is read: write the scores elsewhere.")
+    check_not_read(out, [source])
     if not is_file and out.exists() and not out.is_dir():
         raise TableFileError(f"{out} is a file: name a folder for the parts.")
     if not is_file and source.exists() and not (source.is_dir() or source.is_file()):

@@ -1,16 +1,15 @@
 """Ensembles that use, for each row, the model with the lowest estimated error (Buza et al. 2010, section 4)."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
-from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
-from surefoot._models import ask_chosen
+from surefoot._error_estimators import RoutingEnsemble
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_rows
+from surefoot.error_estimation import HeldOut
 
 
 class Switch(NamedTuple):
@@ -45,41 +44,16 @@ def learn_switch(errors: Floats, estimated_errors: Floats, weight: Floats) -> Sw
     return Switch(best, float(thresholds[at]) if lower_bounds[at] > 0 else np.inf)
 
 
-class LocalSelection(ErrorEstimatorEnsemble):
-    """Base of the classifier and the regressor: error estimators of all models, and the rule that chooses one."""
+class LocalSelection(RoutingEnsemble):
+    """Base of the classifier and the regressor: the model with the lowest estimated error answers a row."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the models, and learn from held-out rows on which rows each of them is wrong.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Training rows, as the models take them.
-        y : array-like of shape (n_rows,)
-            Targets.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the models, for the estimation of their errors and for the choice between them.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are never on both sides of a split.
-
-        Returns
-        -------
-        self : object
-            The fitted ensemble.
-        """
-        weight = self._fit_error_estimators(X, y, sample_weight, groups)
+    def _learn_policy(self, judged: list[HeldOut], weight: Floats) -> None:
         self._switch = learn_switch(self.held_out_.losses, self.held_out_.error, weight)
-        self.best_name_ = self._names[self._switch.best]
+        self.best_name_ = list(self.named_estimators_)[self._switch.best]
         self.advantage_ = self._switch.advantage
-        return self
 
-    @property
-    def _names(self) -> NDArray[np.object_]:
-        return np.array(list(self.named_estimators_), dtype=object)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Prediction of the chosen model for each row."""
-        return self._ask("predict", check_rows(self, X))
+    def _choose(self, X: Any) -> Ints:
+        return self._switch.choose(self._estimate_errors(X))
 
     def predict_selection(self, X: Any) -> NDArray[np.object_]:
         """Name of the chosen model for each row.
@@ -94,17 +68,13 @@ class LocalSelection(ErrorEstimatorEnsemble):
         names : ndarray of shape (n_rows,)
             Names as in `estimators`.
         """
-        return self._names[self._switch.choose(self._estimate_errors(check_rows(self, X)))]
+        names = np.array(list(self.named_estimators_), dtype=object)
+        return names[self._choose(check_rows(self, X))]
 
     def predict_error(self, X: Any) -> Floats:
         """Estimated error of the chosen model's prediction for each row; lower is better."""
         estimated = self._estimate_errors(check_rows(self, X))
         return np.take_along_axis(estimated, self._switch.choose(estimated)[:, None], axis=1)[:, 0]
-
-    def _ask(self, method: str, X: Any) -> NDArray[Any]:
-        choice = self._switch.choose(self._estimate_errors(X))
-        # An error estimator may correct its model's predictions, so it is asked in place of the model.
-        return ask_chosen(self.error_estimators_, choice, method, X)
 
 
 class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
@@ -122,7 +92,7 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
         Names and models, as in scikit-learn's `VotingClassifier`; "drop" leaves one out. A
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
         `IndividualErrorClassifier` is used with its own settings, but for the loss.
-    error_estimator : classifier, default=None
+    learner : classifier, default=None
         Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out, the same for all models. A number means shuffled folds.
@@ -176,11 +146,6 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
     array(['linear', 'nearest'], dtype=object)
     """
 
-    @available_if(all_have_probabilities)
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities of the chosen model for each row."""
-        return self._ask("predict_proba", check_rows(self, X))
-
 
 class LocalSelectionRegressor(RegressorMixin, LocalSelection):
     """Regressor that uses, for each row, the model with the lowest estimated error.
@@ -197,7 +162,7 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
         Names and models, as in scikit-learn's `VotingRegressor`; "drop" leaves one out. A
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
         `IndividualErrorRegressor` is used with its own settings, but for the loss.
-    error_estimator : regressor, default=None
+    learner : regressor, default=None
         Learner of each model's errors; see `IndividualErrorRegressor`.
     loss : {"absolute", "squared"}, default="squared"
         Error to minimise.
@@ -247,16 +212,14 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
     def __init__(
         self,
         estimators: Any,
-        error_estimator: Any = None,
+        learner: Any = None,
         *,
         loss: str = "squared",
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
-        )
+        super().__init__(estimators, learner, cv=cv, random_state=random_state, n_jobs=n_jobs)
         self.loss = loss
 
     def _error_estimator_settings(self) -> dict[str, Any]:
