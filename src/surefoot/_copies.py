@@ -49,11 +49,11 @@ def hash_rows(X: Any) -> Hashes:
 
 def hash_cells(X: Any) -> list[Hashes]:
     """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
-    kinds = kinds_of(X) if is_frame(X) else [kind_of(X)] * (X.shape[1] if np.ndim(X) == 2 else 0)
+    kinds = kinds_of(X) if is_frame(type(X)) else [kind_of(X)] * (X.shape[1] if np.ndim(X) == 2 else 0)
     if kinds and set(kinds) <= set("iuf") and count_rows(X) <= FEW_ROWS:  # all columns at once
         numbers = as_floats(X)
         return list(_mix(_number_bits(numbers), np.arange(numbers.shape[1])).T)
-    columns = split_columns(X) if is_frame(X) or np.ndim(X) == 2 else [X]
+    columns = split_columns(X) if is_frame(type(X)) or np.ndim(X) == 2 else [X]
     return [_mix(_bits(as_values(column)), np.full(1, i)) for i, column in enumerate(columns)]
 
 
@@ -143,7 +143,7 @@ def group_copies(X: Any, groups: Any = None) -> Copies:
 
 def copy_sets(X: Any) -> Ints:
     """Number of the set of copies that each row belongs to; a row without a copy is a set of its own."""
-    if not issparse(X) and (is_frame(X) or np.ndim(X) == 2):
+    if not issparse(X) and (is_frame(type(X)) or np.ndim(X) == 2):
         cells = hash_cells(X)
         return sets_of_copies(cells) if cells else np.arange(count_rows(X))
     return _apart(*_equal_rows(hash_rows(X)))

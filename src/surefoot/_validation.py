@@ -162,7 +162,7 @@ def check_training_rows(
 def as_named_table(X: Any) -> Any:
     """Table of an action's rows; raises if two columns have one name."""
     table = as_table(X)
-    counts = Counter(column_names(table) if is_frame(table) else [])
+    counts = Counter(column_names(table) if is_frame(type(table)) else [])
     if twice := [name for name, count in counts.items() if count > 1]:
         raise ValueError(
             f"X has more than one column with the name {twice[0]!r}: names must differ."

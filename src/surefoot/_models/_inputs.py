@@ -54,7 +54,7 @@ class ModelInput:
 
     def __init__(self, table: Any) -> None:
         self.rows = table
-        self.names: Any = column_names(table) if is_frame(table) else None
+        self.names: Any = column_names(table) if is_frame(type(table)) else None
 
     def encode(self, table: Any) -> Any:
         """Rows of a table, encoded like the training rows in `rows`."""
@@ -129,7 +129,7 @@ class MixedInput(ModelInput):
 
     def __init__(self, model: Any, table: Any) -> None:
         super().__init__(table)
-        if not is_frame(table) and table.ndim == 1:
+        if not is_frame(type(table)) and table.ndim == 1:
             raise ValueError(
                 "X is a list of texts: pass a Pipeline of a vectorizer, such as TfidfVectorizer(), and the model."
             )
@@ -184,7 +184,7 @@ def model_input(model: Any, table: Any, like: ModelInput | None = None) -> Model
 
 def whole_columns(table: Any) -> list[Any]:
     """Names of a frame's columns of integers or booleans; none for an array."""
-    if not is_frame(table):
+    if not is_frame(type(table)):
         return []
     pairs = zip(column_names(table), split_columns(table), strict=True)
     return [name for name, column in pairs if is_whole(column)]

@@ -256,7 +256,7 @@ class OnnxGraph:
         """Outputs of the graph, in its order."""
         inputs = self.session.get_inputs()
         if len(inputs) == 1:
-            tables = [X if not is_frame(X) else np.column_stack(_values_of(X))]
+            tables = [X if not is_frame(type(X)) else np.column_stack(_values_of(X))]
         else:
             by_name = dict(zip(column_names(X), split_columns(X), strict=True))
             tables = [np.asarray(by_name[part.name])[:, None] for part in inputs]
@@ -453,7 +453,7 @@ class NativeModel(BaseEstimator):
 
     def take_columns(self, X: Any) -> Self:
         """Take the names of the columns of a frame, and find those whose categories the model knows."""
-        if not is_frame(X):
+        if not is_frame(type(X)):
             return self
         facts, names, columns = facts_of(self.booster), column_names(X), split_columns(X)
         spelling = [spelled(name) for name in names]
@@ -474,7 +474,7 @@ class NativeModel(BaseEstimator):
         """Outputs of the model as its library gives them: an array with one entry or one line for each row."""
         if callable(self.booster):
             return _numbers(_outputs_of(self.booster, X))
-        if is_frame(X):
+        if is_frame(type(X)):
             X = self._with_categories(X)
         if library_of(self.booster) == "lightgbm":
             return self.booster.predict(X)

@@ -5,8 +5,9 @@ other frame goes through narwhals, 2.0.1 or later. A *column* is what `take_colu
 of the frame's own kind, or an array. A *missing value* is None, NaN, NaT, NA or null, and never a string.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, Self
 
@@ -45,7 +46,7 @@ def as_table(X: Any) -> Any:
     """
     if issparse(X):
         return X if X.format == "csr" else csr_array(X)
-    if is_frame(X):
+    if is_frame(type(X)):
         return X
     check_is_array(X, "X")
     try:
@@ -83,22 +84,30 @@ def own_copy(X: Any) -> Any:
     """Copy of a table that stays as it is when the original is changed in place."""
     if isinstance(X, np.ndarray):
         return np.array(X)  # in the layout of X, on which the rounding of sums depends
-    if is_pandas(X) or issparse(X):
+    if is_pandas(type(X)) or issparse(X):
         return X.copy()
     # A frame around the same columns, which are never changed.
     return nw.from_native(X, eager_only=True).select(nw.all()).to_native()
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a frame of pandas, polars, Arrow or another library that narwhals knows."""
-    if isinstance(X, np.ndarray) or issparse(X):
-        return False
-    return hasattr(X, "columns") if is_pandas(X) else bool(nw.dependencies.is_into_dataframe(X))
+# Decorator of a question about a type, which is asked once for each.
+once: Callable[[Callable[[Any], bool]], Callable[[Any], bool]] = cache
 
 
-def is_pandas(data: Any) -> bool:
-    """Whether a frame, a column or a type of these is pandas, or of a library with its methods."""
-    return hasattr(data, "iloc")
+@once
+def is_frame(kind: Any) -> bool:
+    """Whether tables of a type are frames: of pandas, polars, Arrow or another library that narwhals knows."""
+    if is_pandas(kind):
+        return hasattr(kind, "columns")
+    polars, arrow = nw.dependencies.get_polars(), nw.dependencies.get_pyarrow()
+    known = (*filter(None, [polars and polars.DataFrame, arrow and arrow.Table]), nw.DataFrame)
+    return issubclass(kind, known) or hasattr(kind, "__narwhals_dataframe__")
+
+
+@once
+def is_pandas(kind: Any) -> bool:
+    """Whether frames or columns of a type are of pandas, or of a library with its methods."""
+    return hasattr(kind, "iloc")
 
 
 def count_rows(X: Any) -> int:
@@ -113,9 +122,9 @@ def count_rows(X: Any) -> int:
 
 def frame_kind(X: Any) -> dict[str, Any]:
     """Library and pandas index of a table, as `frame_of_kind` takes them; None for what it does not have."""
-    if is_pandas(X):
+    if is_pandas(type(X)):
         return {"library": "pandas", "index": X.index}
-    library = nw.from_native(X, eager_only=True).implementation.value if is_frame(X) else None
+    library = nw.from_native(X, eager_only=True).implementation.value if is_frame(type(X)) else None
     return {"library": library, "index": None}
 
 
@@ -140,9 +149,9 @@ LARGEST = float(np.finfo(np.float32).max)
 
 def column_names(X: Any) -> list[Any]:
     """Names of a frame's columns, or an array's column numbers; none for a list of strings."""
-    if is_pandas(X):
+    if is_pandas(type(X)):
         return list(X.columns)
-    if is_frame(X):
+    if is_frame(type(X)):
         return list(nw.from_native(X, eager_only=True).columns)
     return list(range(X.shape[1])) if X.ndim == 2 else []
 
@@ -153,7 +162,7 @@ def take_column(X: Any, name: Any) -> Any:
         return X[:, [name]].toarray().ravel()
     if isinstance(X, np.ndarray):
         return X[:, name]
-    if not is_pandas(X):
+    if not is_pandas(type(X)):
         return nw.from_native(X, eager_only=True).get_column(name).to_native()
     column = X[name]
     if column.ndim != 1:
@@ -163,7 +172,7 @@ def take_column(X: Any, name: Any) -> Any:
 
 def split_columns(X: Any) -> list[Any]:
     """Columns of a table in order, also where two have one name."""
-    if is_pandas(X):
+    if is_pandas(type(X)):
         return [X.iloc[:, i] for i in range(X.shape[1])]
     return [take_column(X, name) for name in column_names(X)]
 
@@ -190,9 +199,9 @@ def kind_of(column: Any) -> str:
 
 def kinds_of(table: Any) -> list[str]:
     """Kinds of a frame's columns, or the kind of an array or column alone."""
-    if not is_frame(table):
+    if not is_frame(type(table)):
         return [kind_of(table)]
-    if is_pandas(table):
+    if is_pandas(type(table)):
         return [dtype.kind for dtype in table.dtypes]
     return [_letter(dtype) for dtype in nw.from_native(table, eager_only=True).schema.values()]
 
@@ -223,7 +232,7 @@ def take_rows(X: Any, rows: Any) -> Any:
         X = X.tocsr()
     if isinstance(X, np.ndarray) or issparse(X):
         return X[key]
-    if is_pandas(X):
+    if is_pandas(type(X)):
         return X.iloc[key] if isinstance(key, slice) else X.take(_positions(key, len(X)))
     if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
         data = nw.from_native(X, eager_only=True, allow_series=True)
@@ -256,7 +265,7 @@ def as_numbers(X: Any, *, complete: bool = True) -> Any:
     if isinstance(X, np.ndarray) and X.dtype.kind in NUMERIC:
         values = X.astype(np.float64, copy=False)
     else:
-        allowed = NUMERIC if is_frame(X) else NUMERIC + "O"
+        allowed = NUMERIC if is_frame(type(X)) else NUMERIC + "O"
         if not all(kind in allowed for kind in kinds_of(X)):
             return None
         try:
@@ -270,14 +279,14 @@ def as_floats(values: Any) -> Floats:
     """Floats of a column or dense table, NaN for every missing value; ValueError or TypeError for what is no number."""
     if isinstance(values, np.ndarray) and values.dtype.kind in NUMERIC:
         return values.astype(np.float64, copy=False)
-    if is_pandas(values) and all(kind in NUMERIC for kind in kinds_of(values)):
+    if is_pandas(type(values)) and all(kind in NUMERIC for kind in kinds_of(values)):
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    if is_frame(values):
+    if is_frame(type(values)):
         floats = np.empty(values.shape, order="F")
         for i, column in enumerate(split_columns(values)):
             floats[:, i] = as_floats(column)
         return floats
-    if not is_pandas(values) and kind_of(values) in NUMERIC:
+    if not is_pandas(type(values)) and kind_of(values) in NUMERIC:
         series = nw.from_native(values, series_only=True).cast(nw.Float64())
         return np.asarray(series.to_numpy(), dtype=np.float64)
     objects = _objects(values)
@@ -315,11 +324,11 @@ def as_values(column: Any) -> NDArray[Any]:
 
 def missing_mask(values: Any) -> Mask:
     """Mask of the missing values in an array, list, column or dense table."""
-    if is_pandas(values):
+    if is_pandas(type(values)):
         return np.asarray(values.isna())
     if all(kind in NUMERIC for kind in kinds_of(values)):
         return np.isnan(as_floats(values))
-    if is_frame(values):
+    if is_frame(type(values)):
         return np.column_stack([missing_mask(column) for column in split_columns(values)])
     return _missing(_objects(values))
 
@@ -401,7 +410,7 @@ def _missing(objects: NDArray[Any]) -> Mask:
 
 def _objects(values: Any) -> NDArray[Any]:
     """Values as objects, missing ones as they are."""
-    if is_frame(values):
+    if is_frame(type(values)):
         objects = np.empty(values.shape, dtype=object)
         for i, column in enumerate(split_columns(values)):
             objects[:, i] = _objects(column)
@@ -410,7 +419,7 @@ def _objects(values: Any) -> NDArray[Any]:
         if values.dtype.kind in "mM":  # nanoseconds would become whole numbers
             values = values.astype(f"{values.dtype.kind}8[us]")
         return values.astype(object)
-    if is_pandas(values):
+    if is_pandas(type(values)):
         return np.asarray(values.astype(object).to_numpy())
     if not isinstance(values, list):
         values = nw.from_native(values, series_only=True).to_list()
@@ -490,12 +499,12 @@ def input_form(X: Any) -> dict[str, Any]:
     The kind is NumPy's letter: b, i, u and f for numbers, M for times, m for durations, O for anything else. An array
     has one kind.
     """
-    names = column_names(X) if is_frame(X) else [None]
+    names = column_names(X) if is_frame(type(X)) else [None]
     if not all(isinstance(name, str) for name in names):
         are_numbers = set(kinds_of(X)) <= set(NUMERIC)
         return {"library": "numpy", "kind": "f" if are_numbers else "O"}
     kinds = dict(zip(names, kinds_of(X), strict=True))
-    if not is_pandas(X):
+    if not is_pandas(type(X)):
         library = str(nw.from_native(X, eager_only=True).implementation.value)
         return {"library": library, "kinds": kinds, "categories": {}}
     infer = import_module("pandas.api.types").infer_dtype
@@ -519,7 +528,7 @@ def in_form(X: Any, form: Mapping[str, Any]) -> Any:
     # A sparse matrix may be a dict of its entries.
     records = [X] if isinstance(X, Mapping) and not issparse(X) else X
     if not (isinstance(records, list) and records and isinstance(records[0], Mapping)):
-        if not (is_pandas(X) and form.get("library") == "pandas" and hasattr(X, "columns")):
+        if not (is_pandas(type(X)) and form.get("library") == "pandas" and hasattr(X, "columns")):
             return X
         kinds = dict(zip(X.columns, X.dtypes, strict=True))
         changed = {
@@ -571,9 +580,9 @@ def stack_rows(tables: Sequence[Any]) -> Any:
     first = tables[0]
     if issparse(first):
         return vstack(tables, format="csr")
-    if is_pandas(first):
+    if is_pandas(type(first)):
         return _stack_pandas(tables)
-    if is_frame(first):
+    if is_frame(type(first)):
         return nw.concat([nw.from_native(table, eager_only=True) for table in tables]).to_native()
     return np.concatenate([np.asarray(table) for table in tables])
 
@@ -603,7 +612,7 @@ def with_columns(X: Any, columns: Mapping[Any, NDArray[Any]]) -> Any:
         for number, values in columns.items():
             table[:, number] = values
         return table
-    if is_pandas(X):
+    if is_pandas(type(X)):
         table = X.copy(deep=False)
         for name, values in columns.items():
             table[name] = values
@@ -619,9 +628,9 @@ def with_columns(X: Any, columns: Mapping[Any, NDArray[Any]]) -> Any:
 
 def take_columns(X: Any, names: Sequence[Any]) -> Any:
     """Frame with some of its columns, or those of an array by their numbers."""
-    if is_frame(X) and not is_pandas(X):
+    if is_frame(type(X)) and not is_pandas(type(X)):
         return nw.from_native(X, eager_only=True).select(list(names)).to_native()
-    return X[list(names)] if is_pandas(X) else X[:, list(names)]
+    return X[list(names)] if is_pandas(type(X)) else X[:, list(names)]
 
 
 def frame_like(library: Any, values: Floats, names: Sequence[Any]) -> Any:

@@ -126,7 +126,7 @@ class CodedColumn(NamedTuple):
 
 def code_columns(table: Any) -> list[CodedColumn]:
     """Coded columns of a table; none for sparse rows or a list of texts, which have no columns of their own."""
-    if not is_frame(table) and (issparse(table) or table.ndim != 2):
+    if not is_frame(type(table)) and (issparse(table) or table.ndim != 2):
         return []
     return [
         code_column(name if isinstance(name, str) else f"column {name}", as_values(column))

@@ -427,7 +427,7 @@ class Neighborhood:
             known[method] = of_lists(self.distances, self.indices)
         elif method not in known:
             rows = self.transformed if index.has_model else self.table
-            if index.input.library is not None and not is_frame(rows):  # it knows names
+            if index.input.library is not None and not is_frame(type(rows)):  # it knows names
                 rows = index.input.as_model_sees(self.inputs)
             known[method] = index.outputs.asked(method, rows, known)
         return known[method]
