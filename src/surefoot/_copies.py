@@ -49,7 +49,9 @@ def hash_rows(X: Any) -> Hashes:
 
 def hash_cells(X: Any) -> list[Hashes]:
     """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
-    kinds = kinds_of(X) if is_frame(type(X)) else [kind_of(X)] * (X.shape[1] if np.ndim(X) == 2 else 0)
+    kinds = (
+        kinds_of(X) if is_frame(type(X)) else [kind_of(X)] * (X.shape[1] if np.ndim(X) == 2 else 0)
+    )
     if kinds and set(kinds) <= set("iuf") and count_rows(X) <= FEW_ROWS:  # all columns at once
         numbers = as_floats(X)
         return list(_mix(_number_bits(numbers), np.arange(numbers.shape[1])).T)

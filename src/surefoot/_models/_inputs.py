@@ -22,8 +22,7 @@ from surefoot._tables import (
     frame_kind,
     frame_like,
     is_frame,
-    is_numeric,
-    is_whole,
+    kind_of,
     split_columns,
     stack_rows,
     take_column,
@@ -139,7 +138,7 @@ class MixedInput(ModelInput):
         self.numeric = [
             name
             for place, (name, column) in enumerate(zip(names, columns, strict=True))
-            if place not in coded and is_numeric(column)
+            if place not in coded and kind_of(column) in "biuf"
         ]
         self.categorical = [name for name in names if name not in self.numeric]
         # Whole numbers may be codes of categories that the model decodes inside: they are not interpolated.
@@ -187,7 +186,7 @@ def whole_columns(table: Any) -> list[Any]:
     if not is_frame(type(table)):
         return []
     pairs = zip(column_names(table), split_columns(table), strict=True)
-    return [name for name, column in pairs if is_whole(column)]
+    return [name for name, column in pairs if kind_of(column) in "biu"]
 
 
 def numeric_columns(table: Any, names: list[Any]) -> Floats:

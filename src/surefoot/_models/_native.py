@@ -26,7 +26,7 @@ from sklearn.utils.multiclass import type_of_target
 from surefoot._models import _trial
 from surefoot._models._given import class_text
 from surefoot._parallel import free_memory
-from surefoot._tables import column_names, is_frame, is_numeric, split_columns
+from surefoot._tables import column_names, is_frame, kind_of, split_columns
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed, percent, plural
 
@@ -464,7 +464,9 @@ class NativeModel(BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         flags = facts.flags or [False] * len(names)
         # A categorical column of LightGBM that no tree uses looks like any other in its file.
-        places = [i for i, column in enumerate(columns) if flags[i] or not is_numeric(column)]
+        places = [
+            i for i, column in enumerate(columns) if flags[i] or kind_of(column) not in "biuf"
+        ]
         if len(places) == len(facts.coded):
             self.categories_ = dict(zip(places, facts.coded, strict=True))
         self.is_categorical_ = np.isin(np.arange(len(names)), places)

@@ -20,7 +20,7 @@ from surefoot._tables import (
     count_rows,
     is_frame,
     is_missing,
-    is_numeric,
+    kind_of,
     take_column,
     take_columns,
     take_rows,
@@ -98,7 +98,7 @@ def vector_columns(X: Any) -> list[list[Any]]:
     lists = []
     for name in column_names(X):
         column = take_column(X, name)
-        if is_numeric(column):
+        if kind_of(column) in "biuf":
             by_stem.setdefault(re.sub(r"\d+$", "", str(name)), []).append(name)
         elif isinstance(value := _first(column), (list, tuple, np.ndarray)) and (
             len(value) >= LEAST_NUMBERS and np.asarray(value).dtype.kind in "iuf"
@@ -122,7 +122,7 @@ def text_columns(X: Any) -> list[Any]:
 
 def _first(column: Any) -> Any:
     """First value of a column that is not missing; None if there is none."""
-    if is_numeric(column):
+    if kind_of(column) in "biuf":
         return None
     for start in range(0, count_rows(column), 1_000):
         values = as_objects(take_rows(column, slice(start, start + 1_000)))

@@ -35,7 +35,7 @@ from pyarrow import csv as arrow_csv
 
 from surefoot._files import FileError, linked_path
 from surefoot._parallel import free_memory
-from surefoot._tables._frames import RowError, without_infinities
+from surefoot._tables._frames import RowError, in_kind, without_infinities
 from surefoot._typing import Ints
 from surefoot._words import listed, plural, reason
 
@@ -1048,13 +1048,8 @@ def as_array(columns: list[Any]) -> Any:
 
 def with_categories(frame: Any, form: Form) -> Any:
     """Pandas frame whose columns have the categories of `fit`, and new ones behind them."""
-    import pandas as pd  # noqa: PLC0415 - the model was fitted on its frames
-
-    for name, known in form["categories"].items():
-        if name in frame.columns:
-            values = frame[name]
-            new = sorted(set(values.dropna()) - set(known["values"]), key=str)
-            frame[name] = pd.Categorical(values, [*known["values"], *new], ordered=known["ordered"])
+    for name in form["categories"].keys() & set(frame.columns):
+        frame[name] = in_kind(name, frame[name].tolist(), form)
     return frame
 
 

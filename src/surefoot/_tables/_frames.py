@@ -86,8 +86,7 @@ def own_copy(X: Any) -> Any:
         return np.array(X)  # in the layout of X, on which the rounding of sums depends
     if is_pandas(type(X)) or issparse(X):
         return X.copy()
-    # A frame around the same columns, which are never changed.
-    return nw.from_native(X, eager_only=True).select(nw.all()).to_native()
+    return take_rows(X, slice(None))  # a frame around the same columns, which are never changed
 
 
 # Decorator of a question about a type, which is asked once for each.
@@ -149,10 +148,9 @@ LARGEST = float(np.finfo(np.float32).max)
 
 def column_names(X: Any) -> list[Any]:
     """Names of a frame's columns, or an array's column numbers; none for a list of strings."""
-    if is_pandas(type(X)):
-        return list(X.columns)
     if is_frame(type(X)):
-        return list(nw.from_native(X, eager_only=True).columns)
+        frame = X if is_pandas(type(X)) else nw.from_native(X, eager_only=True)
+        return list(frame.columns)
     return list(range(X.shape[1])) if X.ndim == 2 else []
 
 
@@ -175,16 +173,6 @@ def split_columns(X: Any) -> list[Any]:
     if is_pandas(type(X)):
         return [X.iloc[:, i] for i in range(X.shape[1])]
     return [take_column(X, name) for name in column_names(X)]
-
-
-def is_numeric(column: Any) -> bool:
-    """Whether a column holds numbers or booleans."""
-    return kind_of(column) in NUMERIC
-
-
-def is_whole(column: Any) -> bool:
-    """Whether a column holds whole numbers or booleans."""
-    return kind_of(column) in WHOLE
 
 
 def kind_of(column: Any) -> str:
@@ -225,77 +213,58 @@ def take_rows(X: Any, rows: Any) -> Any:
 
     The type stays, and so do dtypes, categories and a pandas index. A slice of an array or frame is a view.
     """
-    key = rows
-    if not isinstance(rows, slice):
-        key = np.asarray(rows, dtype=None if len(rows) else np.int64)
+    is_slice = isinstance(rows, slice)
+    key = rows if is_slice else np.asarray(rows, dtype=None if len(rows) else np.int64)
     if issparse(X) and X.format not in ROW_FORMATS:
         X = X.tocsr()
     if isinstance(X, np.ndarray) or issparse(X):
         return X[key]
     if is_pandas(type(X)):
-        return X.iloc[key] if isinstance(key, slice) else X.take(_positions(key, len(X)))
-    if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
-        data = nw.from_native(X, eager_only=True, allow_series=True)
-        if isinstance(key, slice) and key.step in (None, 1):
-            return data[key].to_native()
-        positions = _positions(key, len(data))
-        # Arrow knows neither steps nor positions from the end.
-        return data[np.where(positions < 0, positions + len(data), positions)].to_native()
-    if isinstance(key, slice) or hasattr(X, "shape"):  # an array of another library
+        return X.iloc[key]
+    if isinstance(X, list):
+        return [X[i] for i in np.arange(len(X))[key].tolist()]
+    data = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    if data is X:  # an array of another library
         return X[key]
-    return [X[i] for i in _positions(key, len(X)).tolist()]
-
-
-def _positions(key: Any, n_rows: int) -> Ints:
-    """Positions of the rows of a key."""
-    if isinstance(key, slice):
-        return np.arange(n_rows)[key]
-    if key.dtype.kind != "b":
-        return np.asarray(key)
-    if len(key) != n_rows:
-        raise IndexError(f"The mask has {len(key)} values, and the table has {n_rows} rows.")
-    return np.flatnonzero(key)
+    if not is_slice or rows.step not in (
+        None,
+        1,
+    ):  # Arrow knows no steps, nor positions from the end
+        key = np.arange(len(data))[key]
+    return data[key].to_native()
 
 
 def as_numbers(X: Any, *, complete: bool = True) -> Any:
     """Table as a float64 array or CSR if it is numeric and, if asked, complete; else None."""
     if issparse(X):
         values = X.astype(np.float64, copy=False)
-        return values if not complete or np.isfinite(values.data).all() else None
-    if isinstance(X, np.ndarray) and X.dtype.kind in NUMERIC:
-        values = X.astype(np.float64, copy=False)
+        cells = values.data
+    elif not set(kinds_of(X)) <= set(NUMERIC if is_frame(type(X)) else NUMERIC + "O"):
+        return None
     else:
-        allowed = NUMERIC if is_frame(type(X)) else NUMERIC + "O"
-        if not all(kind in allowed for kind in kinds_of(X)):
-            return None
         try:
-            values = as_floats(X)
+            values = cells = as_floats(X)
         except (TypeError, ValueError):  # objects that are no numbers: categories
             return None
-    return values if not complete or np.isfinite(values).all() else None
+    return values if not complete or np.isfinite(cells).all() else None
 
 
 def as_floats(values: Any) -> Floats:
     """Floats of a column or dense table, NaN for every missing value; ValueError or TypeError for what is no number."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in NUMERIC:
-        return values.astype(np.float64, copy=False)
-    if is_pandas(type(values)) and all(kind in NUMERIC for kind in kinds_of(values)):
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    if set(kinds_of(values)) <= set(NUMERIC):
+        if isinstance(values, np.ndarray):
+            return values.astype(np.float64, copy=False)
+        if is_pandas(type(values)):
+            return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        if not is_frame(type(values)):
+            series = nw.from_native(values, series_only=True).cast(nw.Float64())
+            return np.asarray(series.to_numpy(), dtype=np.float64)
     if is_frame(type(values)):
-        floats = np.empty(values.shape, order="F")
-        for i, column in enumerate(split_columns(values)):
-            floats[:, i] = as_floats(column)
-        return floats
-    if not is_pandas(type(values)) and kind_of(values) in NUMERIC:
-        series = nw.from_native(values, series_only=True).cast(nw.Float64())
-        return np.asarray(series.to_numpy(), dtype=np.float64)
-    objects = _objects(values)
-    try:
-        floats = objects.astype(np.float64)
-    except TypeError:  # NumPy knows no NA and no NaT
-        floats = _with_none(objects).astype(np.float64)
+        return _by_column(as_floats, values, np.float64)
+    objects = as_objects(values)
+    floats = np.asarray(objects.astype(np.float64))
     # NumPy reads the numbers in strings, but the string "nan" is none.
-    strings = [value for value in objects[np.isnan(floats)] if not is_missing(value)]
+    strings = [value for value in objects[np.isnan(floats)] if value is not None]
     if strings:
         raise ValueError(f"could not convert string to float: {strings[0]!r}")
     return floats
@@ -303,7 +272,27 @@ def as_floats(values: Any) -> Floats:
 
 def as_objects(values: Any) -> NDArray[Any]:
     """Array of a column's or dense table's values as Python objects, None for every missing value."""
-    return _with_none(_objects(values))
+    if is_frame(type(values)):
+        return _by_column(as_objects, values, object)
+    if isinstance(values, np.ndarray):
+        kind = values.dtype.kind  # nanoseconds would become whole numbers
+        objects = (values.astype(f"{kind}8[us]") if kind in "mM" else values).astype(object)
+    elif is_pandas(type(values)):
+        objects = np.array(values.astype(object), dtype=object)
+    else:
+        is_list = isinstance(values, list)
+        items = values if is_list else nw.from_native(values, series_only=True).to_list()
+        objects = np.fromiter(items, dtype=object, count=len(items))
+    objects[_missing(objects)] = None
+    return objects
+
+
+def _by_column(convert: Callable[[Any], NDArray[Any]], X: Any, dtype: Any) -> NDArray[Any]:
+    """Array of a frame's converted columns, each contiguous."""
+    values = np.empty(X.shape, dtype=dtype, order="F")
+    for i, column in enumerate(split_columns(X)):
+        values[:, i] = convert(column)
+    return values
 
 
 def as_values(column: Any) -> NDArray[Any]:
@@ -311,26 +300,23 @@ def as_values(column: Any) -> NDArray[Any]:
 
     Booleans are objects, and so are strings; an array of objects gives floats if all of them are numbers.
     """
-    kind = kind_of(column)
+    kind, numbers = kind_of(column), None
     if kind == "M":
         return np.asarray(column, dtype="datetime64[us]")
-    if kind in "iuf":
-        return as_floats(column)
-    if kind == "O" and isinstance(column, np.ndarray):  # numbers of a mixed array are objects, too
+    if kind in "iuf" or (kind == "O" and isinstance(column, np.ndarray)):
         numbers = as_numbers(column, complete=False)
-        return as_objects(column) if numbers is None else numbers
-    return as_objects(column)
+    return as_objects(column) if numbers is None else np.asarray(numbers)
 
 
 def missing_mask(values: Any) -> Mask:
     """Mask of the missing values in an array, list, column or dense table."""
     if is_pandas(type(values)):
         return np.asarray(values.isna())
-    if all(kind in NUMERIC for kind in kinds_of(values)):
-        return np.isnan(as_floats(values))
     if is_frame(type(values)):
-        return np.column_stack([missing_mask(column) for column in split_columns(values)])
-    return _missing(_objects(values))
+        return _by_column(missing_mask, values, np.bool_)
+    if kind_of(values) in NUMERIC:
+        return np.isnan(as_floats(values))
+    return _missing(as_objects(values))
 
 
 # Share of training rows beyond each limit of `MissingInputs`.
@@ -393,37 +379,12 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _with_none(objects: NDArray[Any]) -> NDArray[Any]:
-    """Copy of objects with None for every missing value."""
-    copied = objects.copy()
-    copied[_missing(objects)] = None
-    return copied
-
-
 def _missing(objects: NDArray[Any]) -> Mask:
     with np.errstate(invalid="ignore"):  # numpy 2.5 warns of a NaN that is compared
         try:
             return np.asarray((objects != objects) | (objects == None), dtype=np.bool_)  # noqa: E711, PLR0124 - by element
         except (TypeError, ValueError):  # one of the values has no truth value
             return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
-
-
-def _objects(values: Any) -> NDArray[Any]:
-    """Values as objects, missing ones as they are."""
-    if is_frame(type(values)):
-        objects = np.empty(values.shape, dtype=object)
-        for i, column in enumerate(split_columns(values)):
-            objects[:, i] = _objects(column)
-        return objects
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind in "mM":  # nanoseconds would become whole numbers
-            values = values.astype(f"{values.dtype.kind}8[us]")
-        return values.astype(object)
-    if is_pandas(type(values)):
-        return np.asarray(values.astype(object).to_numpy())
-    if not isinstance(values, list):
-        values = nw.from_native(values, series_only=True).to_list()
-    return np.fromiter(values, dtype=object, count=len(values))
 
 
 # Categories of a column that are told apart, the most common ones, least rows of one, and the most letters of one. A
@@ -466,9 +427,16 @@ def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[Pla
 def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
     values = as_values(column)
     if values.dtype.kind in "fM" if like is None else like.levels is None:
-        return PlainColumn(name, _as_numbers(name, values))
-    pairs = zip(values, missing_mask(values), strict=True)
-    strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
+        if values.dtype.kind == "M":
+            values = np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"Column {name!r} holds strings where the model expects numbers."
+            ) from error
+        return PlainColumn(name, np.where(np.isfinite(numbers), numbers, np.nan))
+    strings = [None if value is None else str(value)[:MOST_LETTERS] for value in as_objects(values)]
     levels = None if like is None else like.levels
     if levels is None:  # the most common strings, ascending
         known = [string for string in strings if string is not None]
@@ -478,19 +446,6 @@ def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
     place = {level: code for code, level in enumerate(levels.tolist())}
     codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
     return PlainColumn(name, np.array(codes, dtype=np.int64), levels)
-
-
-def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
-    """Numbers, microseconds for times; NaN for missing and infinite values."""
-    if values.dtype.kind == "M":
-        return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"Column {name!r} holds strings where the model expects numbers."
-        ) from error
-    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def input_form(X: Any) -> dict[str, Any]:
@@ -593,10 +548,9 @@ def _stack_pandas(tables: Sequence[Any]) -> Any:
     join = import_module("pandas.api.types").union_categoricals
     if not all(table.columns.equals(stacked.columns) for table in tables):
         return stacked
-    changed = [a != b for a, b in zip(stacked.dtypes, tables[0].dtypes, strict=True)]
-    for i in np.flatnonzero(changed).tolist():
+    for i, dtype in enumerate(tables[0].dtypes):
         parts = [table.iloc[:, i] for table in tables]
-        if all(hasattr(part, "cat") for part in parts) and not hasattr(stacked.iloc[:, i], "cat"):
+        if dtype != stacked.dtypes.iloc[i] and all(hasattr(part, "cat") for part in parts):
             try:
                 stacked.isetitem(i, join(parts))
             except TypeError:  # two orders, or strings and numbers: the column holds objects
