@@ -1,8 +1,9 @@
 """Tables in memory of every kind through one set of functions: arrays, sparse rows, pandas, polars and Arrow frames.
 
 pandas is called directly, as narwhals refuses names that are no strings or stand twice, and leaves the index out; every
-other frame goes through narwhals, 2.0.1 or later. Which of them a table is for is asked once per type. A *column* is what `take_column` and `split_columns` return: a series
-of the frame's own kind, or an array. A *missing value* is None, NaN, NaT, NA or null, and never a string.
+other frame goes through narwhals, 2.0.1 or later. Which of both reads a table is asked once per type. A *column* is
+what `take_column` and `split_columns` return: a series of the frame's own kind, or an array. A *missing value* is None,
+NaN, NaT, NA or null, and never a string.
 """
 
 from collections.abc import Callable, Mapping, Sequence
