@@ -36,12 +36,13 @@ def row_batches(n_rows: int, bytes_per_row: int, most_rows: int | None = None) -
 
 
 def in_threads(function: Callable[[slice], None], batches: Iterable[slice]) -> None:
-    """Call a function for each batch, in as many threads as scikit-learn's neighbour search uses.
+    """Call a function for each batch, in at most as many threads as OpenMP may use, each for two batches or more.
 
     The function should spend its time where the interpreter's lock is not needed: in NumPy and in compiled loops.
     """
-    batches, n_threads = list(batches), n_search_threads()
-    if n_threads == 1 or len(batches) < 2 * n_threads:
+    batches = list(batches)
+    n_threads = min(n_search_threads(), len(batches) // 2)
+    if n_threads < 2:
         for batch in batches:
             function(batch)
         return

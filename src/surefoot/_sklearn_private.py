@@ -15,6 +15,9 @@ from sklearn.tree._tree import Tree
 # The number of threads that scikit-learn's neighbour search uses, in whatever context.
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as n_search_threads
 
+# A limit of the threads of OpenMP and BLAS: looking for these libraries takes milliseconds, so it is done once.
+from sklearn.utils.parallel import _get_threadpool_controller as thread_controller
+
 # Weights checked, broadcast and defaulted exactly as scikit-learn's own estimators do it.
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
@@ -25,4 +28,5 @@ __all__ = [
     "check_sample_weight",
     "n_search_threads",
     "neighbor_weights",
+    "thread_controller",
 ]

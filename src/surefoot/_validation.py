@@ -3,7 +3,6 @@
 The values of a row are checked by the model itself.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, isnan, log2
 from numbers import Integral, Real
@@ -20,9 +19,7 @@ from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import (
     as_table,
     check_is_array,
-    column_names,
     in_form,
-    is_frame,
     missing_mask,
     own_copy,
 )
@@ -145,7 +142,7 @@ def check_training_rows(
     Rows and targets are copies: what is kept of them stays as it is when the caller changes the originals in place.
     Weights that are all equal, or 0, count as 1 and 0: they change nothing.
     """
-    X = as_named_table(X)
+    X = as_table(X)
     validate_data(action, X, y, reset=reset, skip_check_array=True)
     X, y = own_copy(X), np.array(check_target(y))
     check_consistent_length(X, y)
@@ -159,33 +156,21 @@ def check_training_rows(
     return X, y, sample_weight
 
 
-def as_named_table(X: Any) -> Any:
-    """Table of an action's rows; raises if two columns have one name."""
-    table = as_table(X)
-    counts = Counter(column_names(table) if is_frame(type(table)) else [])
-    if twice := [name for name, count in counts.items() if count > 1]:
-        raise ValueError(
-            f"X has more than one column with the name {twice[0]!r}: names must differ."
-        )
-    return table
-
-
 def check_target(y: Any) -> NDArray[Any]:
     """Targets as a vector; one sentence for missing ones, and for strings among numbers."""
     check_is_array(y, "y")
-    if getattr(getattr(y, "dtype", None), "kind", "O") == "O":
+    if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") == "O":
         objects = np.asarray(y, dtype=object).ravel()
         if (missing := missing_mask(objects)).any():
             raise ValueError(
                 f"Input y contains NaN or None in {plural(int(missing.sum()), 'row')}, first in row "
                 f"{missing.argmax()}: leave out the rows without a target."
             )
-        strings = [value for value in objects if isinstance(value, str)]
-        others = [value for value in objects if not isinstance(value, str)]
-        if strings and others:
+        examples = {isinstance(value, str): value for value in objects}
+        if len(examples) > 1:
             raise ValueError(
-                f"y has strings, such as {strings[0]!r}, and other values, such as {others[0]!r}: make them all "
-                "strings, or all numbers."
+                f"y has strings, such as {examples[True]!r}, and other values, such as {examples[False]!r}: make them "
+                "all strings, or all numbers."
             )
     return np.asarray(column_or_1d(y, warn=True))
 
@@ -193,7 +178,7 @@ def check_target(y: Any) -> NDArray[Any]:
 def check_rows(action: Any, X: Any) -> Any:
     """New rows as a table; raises if the action is not fitted or was fitted on other columns."""
     check_is_fitted(action)
-    X = as_named_table(in_form(X, getattr(action, "input_form_", {})))
+    X = as_table(in_form(X, getattr(action, "input_form_", {})))
     validate_data(action, X, reset=False, skip_check_array=True)
     return X
 

@@ -107,6 +107,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub._to_str": ("ToStr",),
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
+        "surefoot._logistic": ("LogOddsLine",),
         "surefoot._models": (
             *("GivenOutputs", "GraphClassifier", "MixedInput", "MixedVectorizer", "ModelInput"),
             *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),

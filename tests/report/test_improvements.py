@@ -85,7 +85,7 @@ def test_the_gain_of_another_model_is_that_of_its_held_out_predictions():
     report = ReliabilityReport(LogisticRegression(), X, y, cv=splitter)
     gain = next(c for c in report.summarize()["improvements"] if c["name"] == SWAP)["gain"]
     own = cross_val_predict(LogisticRegression(), X, y, cv=splitter) != y
-    held_out = report._fitted[1]
+    held_out = report._fitted[1].held_out
     others = np.column_stack(
         [held_out.opinions[name].argmax(axis=1) != y for name in ("trees", "boosting")]
         + [weighted_mean(held_out, y).argmax(axis=1) != y]

@@ -106,7 +106,7 @@ def test_names_that_stand_twice():
     assert [list(column) for column in split_columns(frame)] == [[1], ["x"], [2]]
     assert take_column(frame, "b").tolist() == ["x"]
     with pytest.raises(ValueError, match="more than one column with the name 'a'"):
-        take_column(frame, "a")
+        as_table(frame)
 
 
 WHOLE = [

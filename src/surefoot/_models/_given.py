@@ -123,7 +123,9 @@ class GivenOutputs(BaseEstimator):
         """
         if is_frame(type(table)):
             predictions = self.numbers(take_column(table, self.prediction))
-            others = [_floats(take_column(table, name), name) for name in self.columns]
+            others = [
+                _floats(take_column(table, name), f"Column {name!r} holds") for name in self.columns
+            ]
             outputs = np.column_stack([predictions, *others])
         else:
             outputs = table[:, -len(self.output_columns) :]
@@ -138,7 +140,7 @@ class GivenOutputs(BaseEstimator):
     def numbers(self, predictions: Any) -> Floats:
         """Predictions of a regressor, or places of predicted classes; NaN where one is missing."""
         if self.classes is None:
-            return _floats(predictions, self.prediction)
+            return _floats(_column(predictions), f"Column {self.prediction!r} holds")
         codes, unknown = class_codes(predictions, self.classes_)
         _refuse(unknown, f"has a prediction that is none of the classes {_few(self.classes_)}")
         return codes
@@ -396,11 +398,11 @@ def _column(values: Any) -> Any:
     return values if hasattr(values, "dtype") else list(values)
 
 
-def _floats(column: Any, name: str) -> Floats:
+def _floats(values: Any, holder: str) -> Floats:
     try:
-        return as_floats(_column(column))
+        return as_floats(values)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"Column {name!r} holds values that are no numbers.") from error
+        raise ValueError(f"{holder} values that are no numbers.") from error
 
 
 def _refuse(rows: Mask, fault: str) -> None:
@@ -439,12 +441,8 @@ def _columns_of_values(probabilities: Any) -> list[Floats]:
     """Columns of an array of probabilities or scores."""
     if probabilities is None:
         return []
-    try:
-        values = as_floats(
-            as_table(probabilities) if is_frame(type(probabilities)) else np.asarray(probabilities)
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError("probabilities hold values that are no numbers.") from error
+    table = as_table(probabilities) if is_frame(type(probabilities)) else np.asarray(probabilities)
+    values = _floats(table, "probabilities hold")
     if values.ndim not in (1, 2):
         raise ValueError(f"probabilities have {values.ndim} dimensions: there may be one or two.")
     return [values] if values.ndim == 1 else list(values.T)

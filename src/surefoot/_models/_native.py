@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -237,29 +238,22 @@ class OnnxGraph:
 
     def __init__(self, content: bytes) -> None:
         self.content = content
-        self._session: Any = None
 
-    @property
+    @cached_property
     def session(self) -> Any:
         """Session that runs the graph, made when it is needed for the first time."""
-        if self._session is None:
-            onnxruntime = imported("onnxruntime")
-            self._session = onnxruntime.InferenceSession(
-                self.content, providers=["CPUExecutionProvider"]
-            )
-        return self._session
+        return imported("onnxruntime").InferenceSession(
+            self.content, providers=["CPUExecutionProvider"]
+        )
 
     def __reduce__(self) -> Any:
         return OnnxGraph, (self.content,)
 
     def __call__(self, X: Any) -> list[Any]:
-        """Outputs of the graph, in its order."""
+        """Outputs of the graph, in its order, for columns in the order of its inputs."""
         inputs = self.session.get_inputs()
-        if len(inputs) == 1:
-            tables = [X if not is_frame(type(X)) else np.column_stack(_values_of(X))]
-        else:
-            by_name = dict(zip(column_names(X), split_columns(X), strict=True))
-            tables = [np.asarray(by_name[part.name])[:, None] for part in inputs]
+        columns = [np.asarray(column)[:, None] for column in split_columns(X)]
+        tables = columns if len(inputs) > 1 else [np.hstack(columns)]
         feed = {
             part.name: np.ascontiguousarray(np.asarray(values).astype(ONNX_TYPES[part.type]))
             for part, values in zip(inputs, tables, strict=True)
@@ -276,10 +270,6 @@ ONNX_TYPES: dict[str, Any] = {
     "tensor(bool)": np.bool_,
     "tensor(string)": object,
 }
-
-
-def _values_of(frame: Any) -> list[NDArray[Any]]:
-    return [np.asarray(column) for column in split_columns(frame)]
 
 
 class Facts(NamedTuple):
@@ -608,6 +598,7 @@ def native_estimator(model: Any, X: Any, y: Any, task: str = "auto", classes: An
 
 def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> Any:
     """Estimator around a graph or a function, whose outputs for the rows show what they are."""
+    NativeModel(model).take_columns(X)  # raises if these are others
     outputs = _outputs_of(model, X)
     if not isinstance(model, OnnxGraph) and np.asarray(outputs[0]).dtype.kind not in "fiub":
         raise TypeError("model returns labels: a callable may return probabilities or numbers.")
@@ -625,7 +616,10 @@ def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> An
         return NativeRegressor(model).take_columns(X)
     are_scores = bool(((values < -ROUNDING) | (values > 1 + ROUNDING)).any())
     probabilities = _probabilities(values, are_scores=are_scores)
-    _check_sums(probabilities)
+    if (np.abs(probabilities.sum(axis=1) - 1) > SUM_ERROR).any():
+        raise Refusal(
+            "gives numbers that do not sum to 1 in each row: they are no probabilities of one class"
+        )
     labels = _texts(outputs[0]) if has_labels else []
     names = None
     if labels or isinstance(outputs[-1], list):
@@ -663,14 +657,6 @@ def _names(outputs: list[Any], probabilities: Floats, classes: Any) -> list[str]
     names |= dict(zip([place for place in places if place not in names], others, strict=False))
     is_known = len(places) == len({*names.values()}) and {*labels.tolist()} <= {*names.values()}
     return [names[place] for place in places] if is_known else None
-
-
-def _check_sums(probabilities: Floats) -> None:
-    """Refuse outputs that are no probabilities of one class for each row."""
-    if (np.abs(probabilities.sum(axis=1) - 1) > SUM_ERROR).any():
-        raise Refusal(
-            "gives numbers that do not sum to 1 in each row: they are no probabilities of one class"
-        )
 
 
 def _classes_in_order(

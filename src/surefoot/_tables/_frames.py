@@ -43,11 +43,18 @@ class RowError(ValueError):
 def as_table(X: Any) -> Any:
     """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
 
-    A list of strings, for a pipeline that vectorises them, is the only table with one dimension.
+    One sentence says why a table cannot be used, such as two columns with one name. A list of strings, for a pipeline
+    that vectorises them, is the only table with one dimension.
     """
     if issparse(X):
         return X if X.format == "csr" else csr_array(X)
     if is_frame(type(X)):
+        names = column_names(X)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"X has more than one column with the name {twice!r}: names must differ."
+            )
         return X
     check_is_array(X, "X")
     try:
@@ -150,8 +157,8 @@ LARGEST = float(np.finfo(np.float32).max)
 def column_names(X: Any) -> list[Any]:
     """Names of a frame's columns, or an array's column numbers; none for a list of strings."""
     if is_frame(type(X)):
-        frame = X if is_pandas(type(X)) else nw.from_native(X, eager_only=True)
-        return list(frame.columns)
+        # narwhals refuses a table of Arrow in which two columns have one name.
+        return list(X.column_names if hasattr(X, "column_names") else X.columns)
     return list(range(X.shape[1])) if X.ndim == 2 else []
 
 
@@ -163,10 +170,7 @@ def take_column(X: Any, name: Any) -> Any:
         return X[:, name]
     if not is_pandas(type(X)):
         return nw.from_native(X, eager_only=True).get_column(name).to_native()
-    column = X[name]
-    if column.ndim != 1:
-        raise ValueError(f"X has more than one column with the name {name!r}.")
-    return column
+    return X[name]
 
 
 def split_columns(X: Any) -> list[Any]:

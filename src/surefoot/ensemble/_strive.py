@@ -25,10 +25,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from surefoot._crossfit import HeldOutOutputs, PanelOutput
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
-from surefoot._tables import own_copy, take_rows
+from surefoot._tables import as_table, own_copy, take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot._validation import (
-    as_named_table,
     check_class_labels,
     check_number,
     check_option,
@@ -190,7 +189,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         """
         models = self._check_parameters()
         indicators = by_model(self.indicators, list(models), self.random_state)
-        X = own_copy(as_named_table(X))
+        X = own_copy(as_table(X))
         validate_data(self, X, y, skip_check_array=True)
         topics = as_topics(y)
         check_consistent_length(X, topics.indicator)

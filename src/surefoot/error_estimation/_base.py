@@ -177,6 +177,10 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """Checked targets; raises if the model or the targets are of the wrong kind."""
 
+    def _with_pools(self, cross: CrossFit) -> CrossFit:
+        """Result whose columns are final: those that are learned from held-out rows, too."""
+        return cross
+
     @abstractmethod
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         """Fit the error estimator on the held-out rows, and add their out-of-fold judgement to the known fields."""
@@ -236,6 +240,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             inner=self._learned if is_regressor(self.estimator) else None,
             twice=getattr(self, "intervals", None) == "proven",
         )
+        cross = self._with_pools(cross)
         self._panel, self.estimator_ = cross.panel, cross.model
         self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
         self.n_splits_ = len(self.splits_)
@@ -335,13 +340,13 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             Arrays with one entry per row; `to_frame()` returns them as a table.
         """
         check_share(confidence, "confidence")
-        kind = frame_kind(X)
         X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
         inputs = inputs_of(self.estimator, X)
         known, fields["error"] = self._at_least_held_out(inputs, fields["error"])
-        return Judgement(**self._shared_fields(inputs, output), **fields, known=known, **kind)
+        shared = {**self._shared_fields(inputs, output), **frame_kind(X)}
+        return Judgement(**shared, **fields, known=known)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""

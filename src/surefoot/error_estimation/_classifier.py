@@ -1,5 +1,6 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -371,7 +372,6 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth, weight = cross.held_out, cross.truth, cross.weight
-        self._learn_pools(cross)
         prediction = held_out.answers["predict"]
         wrong = (prediction != truth).astype(np.int64)
         self._learner = self._new_learner(cross.seed)
@@ -398,26 +398,25 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             costs=self._costs,
         )
 
-    def _learn_pools(self, cross: CrossFit) -> None:
-        """Learn what the second opinions are worth, and write what they say together in place of their mean."""
-        held_out = cross.held_out
-        codes = np.searchsorted(self.classes_, cross.truth)
+    def _with_pools(self, cross: CrossFit) -> CrossFit:
+        """Result with columns of second opinions that are pooled by what each opinion is worth, out of fold."""
+        held_out, columns = cross.held_out, dict(cross.held_out.columns)
         for name in self._learned:
-            opinion = self._panel.indicators[name]
-            if isinstance(opinion, SecondOpinion):
-                model = opinion.index_.outputs
-                own = held_out.answers.get("predict_proba")
-                if own is None:
-                    own = model.probabilities_of_scores(held_out.scores)
-                others = [held_out.opinions[other] for other, _ in opinion.opinions_]
-                held_out.columns[name][:] = opinion.learn_pool(
-                    [own, *others],
-                    top_class(held_out.scores),
-                    codes,
-                    cross.weight,
-                    cross.units,
-                    cross.seed,
-                )
+            opinion = cross.panel.indicators[name]
+            if not isinstance(opinion, SecondOpinion):
+                continue
+            own = held_out.answers.get("predict_proba")
+            if own is None:
+                own = opinion.index_.outputs.probabilities_of_scores(held_out.scores)
+            opinion.weights_, columns[name] = opinion.learn_pool(
+                [own, *(held_out.opinions[other] for other, _ in opinion.opinions_)],
+                top_class(held_out.scores),
+                np.searchsorted(self.classes_, cross.truth),
+                cross.weight,
+                cross.units,
+                cross.seed,
+            )
+        return replace(cross, held_out=held_out._replace(columns=columns))
 
     def _new_learner(self, seed: int) -> Any:
         """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""

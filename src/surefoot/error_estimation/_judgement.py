@@ -11,8 +11,9 @@ from sklearn.utils import check_array
 
 from surefoot._optional import needed_for
 from surefoot._tables import frame_of_kind
+from surefoot._task import Task
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import UNITS, InWords, LossUnit, number, plural
+from surefoot._words import InWords, LossUnit, number, plural
 
 # Fields of a judgement without an entry for each row.
 NOT_BY_ROWS = ("classes", "costs", "seen", "refitted", "library")
@@ -259,11 +260,36 @@ class HeldOut(Judgement):
         return np.where(self.novel, np.inf, self.error)
 
     @cached_property
+    def task(self) -> Task:
+        """What is predicted, and what a wrong prediction costs."""
+        return Task(self.classes, self.costs)
+
+    @cached_property
     def unit(self) -> LossUnit:
         """Unit of `losses` and `error`: a share of mistakes, a cost or a size, with its words."""
+        return self.task.unit
+
+    @cached_property
+    def lead(self) -> Floats:
+        """Lead of each predicted class over the runner-up, like log-odds."""
+        if self.scores.shape[1] == 1:
+            return np.abs(self.scores[:, 0])
+        return np.asarray(np.diff(np.sort(self.scores, axis=1)[:, -2:])[:, 0])
+
+    @cached_property
+    def own_doubt(self) -> Floats | None:
+        """Doubt of the model itself: 1 − its probability of the class, or minus its lead; None without either.
+
+        With costs, the expected cost by its own probabilities.
+        """
         if self.classes is None:
-            return UNITS["size"]
-        return UNITS["share" if self.costs is None else "cost"]
+            return None
+        if self.probabilities is None:
+            return -self.lead if np.ptp(self.lead) > 0 else None
+        codes = self.task.codes(self.prediction)
+        if self.costs is None:
+            return 1 - self.probabilities[np.arange(len(codes)), codes]
+        return np.asarray((self.probabilities * self.costs[:, codes].T).sum(axis=1))
 
     @cached_property
     def loss_values(self) -> dict[Any, Floats] | None:

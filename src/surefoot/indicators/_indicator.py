@@ -21,10 +21,9 @@ from sklearn.utils.validation import (
 from surefoot._models import check_model, fit_model
 from surefoot._parallel import counted
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import own_copy
+from surefoot._tables import as_table, own_copy
 from surefoot._typing import Floats, Ints
 from surefoot._validation import (
-    as_named_table,
     check_neighbor_metric,
     check_target,
     resolve_n_neighbors,
@@ -214,7 +213,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             )
         check_model(self.estimator)
         self.check_parameters()
-        X = own_copy(as_named_table(X))
+        X = own_copy(as_table(X))
         validate_data(self, X, skip_check_array=True)
         if y is not None:
             y = np.array(check_target(y))
@@ -300,7 +299,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def _map(self, function: Any, X: Any) -> list[Floats]:
         """Results of a function of neighbourhoods for each batch of checked rows."""
         check_is_fitted(self)
-        X = as_named_table(X)
+        X = as_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.index_.map(function, X, self.needed_samples())
 

@@ -284,8 +284,8 @@ class NewRows:
         if not rows.any() or not old:
             return []
         columns = compare_columns(old, [inputs[f"column {i}"][rows] for i in range(len(old))])
-        most = sorted(columns, key=lambda column: -column.effect)[:MOST_NAMED]
-        return [column.name for column in most if column.effect >= LEAST_SHARED * most[0].effect]
+        least = LEAST_SHARED * columns[0].effect
+        return [column.name for column in columns[:MOST_NAMED] if column.effect >= least]
 
     def compare(self) -> RowComparison:
         """Comparison of the rows added so far with the held-out rows; see `compare_rows`."""

@@ -13,8 +13,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import cell_votes, sparse_cell_votes
 from surefoot._parallel import in_threads, row_batches
+from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_number, check_option, resolve_n_neighbors
+from surefoot._validation import (
+    check_class_labels,
+    check_number,
+    check_option,
+    check_target,
+    resolve_n_neighbors,
+)
 from surefoot.neighborhoods._search import csr_parts, neighbor_search, unit_rows
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
@@ -90,7 +97,14 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Store the training rows and index them."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, copy=True)
+        X, y = validate_data(
+            self,
+            as_table(X),
+            check_target(y),
+            accept_sparse="csr",
+            dtype=np.float64,
+            copy=True,
+        )
         check_class_labels(y)
         if not callable(self.kernel):
             check_option(self.kernel, "kernel", ["rbf", "cosine"], other="a function of two tables")

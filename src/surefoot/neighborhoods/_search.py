@@ -1,6 +1,7 @@
 """Exact search for the nearest rows, dense and sparse."""
 
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
 from surefoot._kernels import nearest_rows
-from surefoot._parallel import row_batches
+from surefoot._parallel import in_threads, row_batches
+from surefoot._sklearn_private import n_search_threads, thread_controller
 from surefoot._typing import Floats, Ints
 from surefoot._validation import Metric
 
@@ -27,6 +29,10 @@ ZERO_SQUARE = 1e-13
 
 # Most queries that one thread takes at a time.
 MOST_QUERIES = 2048
+
+# Queries that one thread takes at least, and at most, of a search by scikit-learn: starting a thread costs as much as
+# searching a few rows, and above 1,024 rows scikit-learn orders equal distances in another way.
+FEW_QUERIES, MOST_IN_ORDER = 64, 1024
 
 
 class NeighborSearch(ABC):
@@ -92,25 +98,33 @@ class RowSearch(NeighborSearch):
     ) -> None:
         self.rows, self.metric, self.n_neighbors = rows, metric, n_neighbors
         self.n_jobs, self.dense = n_jobs, dense
-        given = hasattr(metric, "kneighbors")
-        search = (
-            clone(metric)
-            if given
-            else NearestNeighbors(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs)
-        )
+        self.is_given = hasattr(metric, "kneighbors")
+        search = clone(metric) if self.is_given else NearestNeighbors(metric=metric)
         self.search = search.fit(rows.toarray() if dense else rows)
 
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
-        """Distances and indices of the nearest rows, nearest first."""
+        """Distances and indices of the nearest rows, nearest first; those of a row do not depend on other rows."""
         n_neighbors = self.n_neighbors if n_neighbors is None else n_neighbors
-        if not (self.dense and issparse(X)):
+        if self.is_given:
             return self.search.kneighbors(X, n_neighbors)
-        parts = [
-            self.search.kneighbors(X[batch].toarray(), n_neighbors)
-            for batch in row_batches(X.shape[0], 8 * X.shape[1])
-        ]
-        distances, indices = zip(*parts, strict=True)
-        return np.concatenate(distances), np.concatenate(indices)
+        distances = np.empty((X.shape[0], n_neighbors))
+        indices = np.empty(distances.shape, dtype=np.int64)
+        limit = thread_controller().limit
+
+        def search(batch: slice) -> None:
+            rows = X[batch].toarray() if self.dense and issparse(X) else X[batch]
+            # OpenMP's threads wait for each other by spinning: with a busy core, one row would take 100 ms.
+            with limit(limits=1, user_api="openmp"):
+                distances[batch], indices[batch] = self.search.kneighbors(rows, n_neighbors)
+
+        size = X.shape[0] // (2 * n_search_threads())
+        size = min(max(size, FEW_QUERIES), MOST_IN_ORDER)
+        batches = list(row_batches(X.shape[0], 8 * X.shape[1], size))
+        # BLAS has one number of threads for the whole process, so it is not set in several threads.
+        uses_blas = len(batches) > 1 or self.metric == "cosine"
+        with limit(limits=1, user_api="blas") if uses_blas else nullcontext():
+            in_threads(search, batches)
+        return distances, indices
 
 
 class SparseNeighbors(NeighborSearch):

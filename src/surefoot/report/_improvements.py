@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
 from surefoot._logistic import pool_weights, pooled
-from surefoot._models import class_votes, fit_model, given_model, predict_labels, split_model
+from surefoot._models import class_votes, fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
@@ -24,14 +24,7 @@ from surefoot.error_estimation import HeldOut
 from surefoot.report._classes import class_scores, mean_auc
 from surefoot.report._quality import brier_of
 from surefoot.report._rows import row_labels
-from surefoot.report._statistics import (
-    WORTH_A_CHANGE,
-    best_constant,
-    cost_by_class,
-    losses_of,
-    relative_gain,
-    unit_codes,
-)
+from surefoot.report._statistics import WORTH_A_CHANGE, Sample, relative_gain
 from surefoot.resampling import HoldoutSplit
 
 Improvement = dict[str, Any]
@@ -153,7 +146,7 @@ def find_improvements(
         rows: refits.grow,
         labels: refits.label,
     }
-    if given_model(error_estimator.estimator):  # outputs alone: there is no model to fit
+    if alternatives.is_given:  # outputs alone: there is no model to fit
         options = {**corrected, "A person for the most doubtful rows": alternatives.deferred}
         if held_out.classes is not None and held_out.probabilities is None:
             del options["Recalibrated probabilities"]
@@ -206,14 +199,15 @@ class Alternatives:
         Of those that have any; a regressor has none.
     """
 
-    def __init__(self, error_estimator: Any, n_rows: int, confidence: float) -> None:
-        self.held_out: HeldOut = error_estimator.held_out_
-        self.confidence = confidence
+    def __init__(self, sample: Sample, estimator: Any, n_rows: int, *, is_given: bool) -> None:
+        self.sample, self.held_out, self.is_given = sample, sample.held_out, is_given
         held_out, classes = self.held_out, self.held_out.classes
-        own = kind_of_model(split_model(error_estimator.estimator)[1])
-        in_words = 1 if classes is None else 0
+        # Rows of each fold; a single fold is halved by its groups, or rows.
+        splits = held_out.splits if np.ptp(held_out.splits) else sample.units % 2
+        self.folds: list[Mask] = [splits == fold for fold in np.unique(splits)]
+        own = kind_of_model(split_model(estimator)[1])
         outputs = {
-            names[in_words]: held_out.opinions[kind]
+            names[classes is None]: held_out.opinions[kind]
             for kind, names in OPINIONS.items()
             if kind in held_out.opinions and kind != own
         }
@@ -221,8 +215,8 @@ class Alternatives:
             outputs[POOL] = self._pool()
         self.others = list(outputs)
         # What given outputs could be is compared with these outputs, not with other models of the table.
-        self.aside = self.others if given_model(error_estimator.estimator) else []
-        best, name = best_constant(held_out)
+        self.aside = self.others if is_given else []
+        best, name = held_out.task.best_constant(held_out.truth)
         self.constant = f"always predicting {name}"
         constant = np.full(len(held_out.rows), best)
         self.predictions = {MODEL: held_out.prediction, **outputs, self.constant: constant}
@@ -235,7 +229,10 @@ class Alternatives:
             self.probabilities = {**outputs, self.constant: shares}
             if held_out.probabilities is not None:
                 self.probabilities[MODEL] = held_out.probabilities
-        self.losses = {name: losses_of(held_out, each) for name, each in self.predictions.items()}
+        self.losses = {
+            name: held_out.task.losses(held_out.truth, each)
+            for name, each in self.predictions.items()
+        }
         self.note = ""
         if n_rows > MOST_LEARNED_ROWS:
             self.note = f" The other models were fitted on {number(MOST_LEARNED_ROWS)} rows only."
@@ -246,9 +243,9 @@ class Alternatives:
         every = [*held_out.opinions.values()]
         every += [] if held_out.probabilities is None else [held_out.probabilities]
         logs = np.log(np.clip(np.stack(every), LEAST_PROBABILITY, 1))
-        codes = np.searchsorted(np.asarray(held_out.classes), held_out.truth)
+        codes = held_out.task.codes(held_out.truth)
         probabilities = np.empty(logs.shape[1:])
-        for here in self._folds():
+        for here in self.folds:
             weights = pool_weights(logs[:, ~here], codes[~here])
             probabilities[here] = np.exp(pooled(logs[:, here], weights))
         return probabilities
@@ -263,7 +260,7 @@ class Alternatives:
                 squares, spread = (truth - self.predictions[name]) ** 2, float(np.var(truth))
                 rows[-1]["r2"] = 1 - float(squares.mean()) / spread if spread > 0 else None
                 continue
-            shares, codes = self.probabilities.get(name), np.searchsorted(classes, truth)
+            shares, codes = self.probabilities.get(name), self.held_out.task.codes(truth)
             scores = class_scores(self.held_out) if shares is None else shares
             rows[-1] |= {"roc_auc": mean_auc(codes, scores), "log_loss": None}
             if shares is not None:
@@ -294,21 +291,17 @@ class Alternatives:
         left_out = {*without, *self.aside}
         losses = {name: each[rows] for name, each in self.losses.items() if name not in left_out}
         if before is not None:
-            losses = {before[0]: losses_of(part, before[1]), **losses}
+            losses = {before[0]: part.task.losses(part.truth, before[1]), **losses}
             del losses[MODEL]
-        after, unit = losses_of(part, predicted), part.unit
-        words = (unit.less, unit.more, unit.times)
-        settings: dict[str, Any] = {
-            "fits": part.splits if fits is None else fits,
-            "counts": unit.is_share,
-        }
-        card = self._judge(option, words, losses, after, part, **settings)
+        after = part.task.losses(part.truth, predicted)
+        fits = part.splits if fits is None else fits
+        card = self._judge(option, losses, after, rows, fits)
         card["at_full_size"] = at_full_size
         # A gain that only comes from never predicting a class is no help.
         never = np.setdiff1d(np.intersect1d(part.prediction, part.truth), predicted)
         if card["verdict"] == "helps" and part.classes is not None and never.size:
             kept = np.where(np.isin(part.prediction, never), losses[card["than"]], after)
-            if self._judge(option, words, losses, kept, part, **settings)["verdict"] != "helps":
+            if self._judge(option, losses, kept, rows, fits)["verdict"] != "helps":
                 card["verdict"] = "would not help"
                 card["sentence"] += f" That is only because it never predicts {quoted(never)}."
         return card
@@ -316,29 +309,32 @@ class Alternatives:
     def _judge(
         self,
         option: str,
-        words: tuple[str, str, str],
         losses: dict[str, Floats],
         after: Floats,
-        part: HeldOut,
-        *,
+        rows: Ints,
         fits: Ints,
-        counts: bool,
+        words: tuple[str, str, str] | None = None,
     ) -> Improvement:
-        """Improvement with the losses `after`, over the lowest of the other losses; `words` are those of a change."""
+        """Improvement with the losses `after` of some rows, over the lowest of the other losses.
+
+        `words` are those of a change in another loss than that of the model.
+        """
         than = min(losses, key=lambda name: float(losses[name].mean()))
         if losses[than].sum() == 0:
             sentence = (
                 f"{than[0].upper()}{than[1:]} makes no mistake, so that nothing is left to gain."
             )
             return _unmeasured("would not help", sentence)
+        unit = self.held_out.unit
         gain = relative_gain(
             losses[than],
             after,
-            units=unit_codes(part),
+            units=self.sample.units[rows],
             fits=fits,
-            confidence=self.confidence,
-            counts=counts,
+            confidence=self.sample.confidence,
+            counts=words is None and unit.is_share,
         )
+        words = words or (unit.less, unit.more, unit.times)
         sentence = f"{option} {change_words(gain, than, *words)}."
         if gain.verdict == "would not help" and gain.high > 0:
             sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} %."
@@ -363,9 +359,8 @@ class Alternatives:
         losses = {f"that of {name}": scores[name] for name in (MODEL, self.constant)}
         option = "Recalibration (RecalibratedClassifier) would make the Brier score"
         words, after = ("lower", "higher", "times as high {} as"), brier_of(held_out, probabilities)
-        card = self._judge(
-            option, words, losses, after, held_out, fits=held_out.splits, counts=False
-        )
+        every = np.arange(len(after))
+        card = self._judge(option, losses, after, every, held_out.splits, words)
         if np.allclose(probabilities, self.probabilities[MODEL], atol=UNCHANGED):
             card["sentence"] = "Recalibration leaves the probabilities of this model as they are."
         others = [name for name in self.others if name not in self.aside]
@@ -394,8 +389,8 @@ class Alternatives:
 
         The estimates are out of fold, so the same rows can measure the gain.
         """
-        classes, costs = np.asarray(self.held_out.classes), cost_by_class(self.held_out)
-        answer = np.searchsorted(classes, self.held_out.prediction)
+        classes, task = np.asarray(self.held_out.classes), self.held_out.task
+        costs, answer = task.cost_matrix, task.codes(self.held_out.prediction)
         wrong = np.asarray(self.held_out.wrong)
         expected, other = (
             right * costs[each, each] + (1 - right) * costs[1 - each, each]
@@ -412,16 +407,11 @@ class Alternatives:
         """Gain of the best other model in place of this one; which is the best is learned on the other folds."""
         losses = np.array([self.losses[name] for name in self.others])
         places = np.empty(len(self.held_out.rows), dtype=np.int64)
-        for here in self._folds():
+        for here in self.folds:
             places[here] = losses[:, ~here].mean(axis=1).argmin()
         name = self.others[int(losses.mean(axis=1).argmin())]
-        card = self.measure(
-            f"{name[0].upper()}{name[1:]} in its place would make",
-            self._predictions_at(places, self.others),
-            without=self.others,
-            at_full_size=not self.note,
-        )
-        return card | {"sentence": card["sentence"] + self.note}
+        option = f"{name[0].upper()}{name[1:]} in its place would make"
+        return self._chosen(option, self.others, places, without=self.others)
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, learned on the rows of other folds."""
@@ -431,30 +421,23 @@ class Alternatives:
         expected = np.zeros((len(own), len(names)))
         for place, name in enumerate(self.others, start=1):
             differ = self.predictions[name] != held_out.prediction
-            for here in self._folds():
+            for here in self.folds:
                 known = ~here & differ
                 if known.sum() >= LEAST_DIFFERENT:
                     line = make_pipeline(StandardScaler(), RidgeCV(PENALTIES))
                     line.fit(table[known], (self.losses[name] - own)[known])
                     expected[here, place] = np.where(differ[here], line.predict(table[here]), 0.0)
-        card = self.measure(
-            f"Picking the best of {enumerated(names)} for each row would make",
-            self._predictions_at(expected.argmin(axis=1), names),
-            at_full_size=not self.note,
-        )
-        return card | {"sentence": card["sentence"] + self.note}
+        option = f"Picking the best of {enumerated(names)} for each row would make"
+        return self._chosen(option, names, expected.argmin(axis=1))
 
-    def _predictions_at(self, places: Ints, names: list[str]) -> NDArray[Any]:
-        """Prediction of each row by the model at its place in the names."""
+    def _chosen(
+        self, option: str, names: list[str], places: Ints, without: Collection[str] = ()
+    ) -> Improvement:
+        """Improvement by the prediction, in each row, of the model at its place in the names."""
         every = np.array([self.predictions[name] for name in names])
-        return np.asarray(every[places, np.arange(len(places))])
-
-    def _folds(self) -> list[Mask]:
-        """Rows of each fold; a single fold is halved by its groups, or rows."""
-        splits = self.held_out.splits
-        if len(np.unique(splits)) == 1:
-            splits = unit_codes(self.held_out) % 2
-        return [splits == fold for fold in np.unique(splits)]
+        predicted = every[places, np.arange(len(places))]
+        card = self.measure(option, predicted, without=without, at_full_size=not self.note)
+        return card | {"sentence": card["sentence"] + self.note}
 
 
 def kind_of_model(predictor: Any) -> str:

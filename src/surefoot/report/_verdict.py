@@ -9,13 +9,7 @@ from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
 from surefoot.report._estimates import SHOWN
 from surefoot.report._improvements import ANOTHER
-from surefoot.report._statistics import (
-    best_constant,
-    loss_interval,
-    losses_of,
-    mean_interval,
-    unit_codes,
-)
+from surefoot.report._statistics import Sample, mean_interval
 
 # Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
@@ -31,7 +25,7 @@ LEAST_DIFFERENCE = 0.02
 
 
 def give_verdict(
-    held_out: HeldOut,
+    sample: Sample,
     promise: Promise,
     answer: dict[str, Any],
     *,
@@ -45,11 +39,11 @@ def give_verdict(
 
     `is_asked` says that the user asked for the risk of `promise`.
     """
-    unit, losses, confidence = held_out.unit, held_out.losses, promise.confidence
-    mean, (low, high) = float(losses.mean()), loss_interval(held_out, confidence)
-    best, name = best_constant(held_out)
-    constant = losses_of(held_out, best)
-    least, most = mean_interval(constant - losses, unit_codes(held_out), confidence)
+    held_out, confidence, error = sample.held_out, sample.confidence, sample.loss()
+    unit, losses, mean = held_out.unit, held_out.losses, float(held_out.losses.mean())
+    best, name = held_out.task.best_constant(held_out.truth)
+    constant = held_out.task.losses(held_out.truth, best)
+    least, most = mean_interval(constant - losses, sample.units, confidence)
     about_constant = ""  # if the model is clearly better
     if least <= 0 and losses.sum() > 0:
         about_constant = f"These rows do not show that it is better than always predicting {name}."
@@ -59,7 +53,7 @@ def give_verdict(
     caught, checking = _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
-    figures = [mean, low, high, float(constant.mean())]
+    figures = [mean, error["low"], error["high"], float(constant.mean())]
     is_right = unit.is_share and mean >= LEAST_ERROR  # else what is wrong is shown
     if is_right:
         figures = [1 - figures[i] for i in (0, 2, 1, 3)]
@@ -271,7 +265,7 @@ def _about_no_promise(
 
 
 def give_numbers(
-    held_out: HeldOut,
+    sample: Sample,
     n_rows: int,
     answer: dict[str, Any],
     models: list[dict[str, Any]],
@@ -280,7 +274,7 @@ def give_numbers(
     intervals: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Numbers of the verdict, under names that stay the same; None for one that is not available."""
-    low, high = loss_interval(held_out, answer["confidence"])
+    held_out, error = sample.held_out, sample.loss()
     right = held_out.prediction == held_out.truth
     chosen = {} if answer["chosen"] is None else answer["promises"][answer["chosen"]]
     augrc, checked = answer["augrc"], probabilities or {}
@@ -292,9 +286,9 @@ def give_numbers(
         "n_rows": n_rows,
         "n_held_out": len(held_out.rows),
         "accuracy": None if held_out.classes is None else float(np.mean(right)),
-        "error": float(held_out.losses.mean()),
-        "error_low": low,
-        "error_high": high,
+        "error": error["value"],
+        "error_low": error["low"],
+        "error_high": error["high"],
         "constant_error": constant["error"],
         "lowest_recall_class": lowest.get("label"),
         "lowest_recall": lowest.get("value"),

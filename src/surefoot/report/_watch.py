@@ -19,7 +19,7 @@ from surefoot.monitoring import AuditResult, NewRows, RowComparison
 from surefoot.report._answer import ABOUT
 from surefoot.report._how import describe_run
 from surefoot.report._report import WrittenPage, model_name
-from surefoot.report._statistics import finite, loss_interval, wilson_interval
+from surefoot.report._statistics import Sample, finite, wilson_interval
 
 # Fewest rows that are compared with the held-out rows.
 LEAST_COMPARED = 20
@@ -229,12 +229,12 @@ class MonitoringReport(WrittenPage):
         overall = self._all.describe(ALL_ROWS, None, self.confidence)
         n_rows, promise, unit = overall["n_rows"], self.promise, held_out.unit
         audit = describe_audit(self.audit, n_rows)
-        low, high = loss_interval(held_out, self.confidence)
+        error = Sample(held_out, self.confidence).loss()
         limits = promise.describe(unit)
         reference = {
-            "error": float(held_out.losses.mean()),
-            "low": low,
-            "high": high,
+            "error": error["value"],
+            "low": error["low"],
+            "high": error["high"],
             "n_rows": len(held_out),
             "novel": float(np.mean(held_out.novel)),
             "coverage": promise.coverage,
@@ -251,7 +251,7 @@ class MonitoringReport(WrittenPage):
             "held-out rows of fit": len(held_out),
         }
         return {
-            "task": "regression" if held_out.classes is None else "classification",
+            "task": held_out.task.kind,
             "unit": unit.name,
             "model": model_name(self.error_estimator.estimator),
             "confidence": self.confidence,
@@ -290,14 +290,14 @@ def measured_losses(held_out: HeldOut, prediction: Any, y: Any) -> Floats:
     if held_out.classes is None:
         losses[known] = np.abs(targets[known].astype(np.float64) - prediction[known])
         return losses
-    classes = held_out.classes.tolist()
-    costs = 1.0 - np.eye(len(classes)) if held_out.costs is None else held_out.costs
-    codes = {label: code for code, label in enumerate(classes)}
-    truth = [codes.get(target, len(classes)) for target in targets[known]]
+    codes = {label: code for code, label in enumerate(held_out.classes.tolist())}
+    truth, costs = (
+        [codes.get(each, len(codes)) for each in targets[known]],
+        held_out.task.cost_matrix,
+    )
     # The last row is for classes that the model does not know.
-    losses[known] = np.vstack([costs, costs.max(axis=0)])[
-        truth, np.searchsorted(held_out.classes, prediction[known])
-    ]
+    by_class = np.vstack([costs, costs.max(axis=0)])
+    losses[known] = by_class[truth, held_out.task.codes(prediction[known])]
     return losses
 
 
@@ -642,7 +642,7 @@ def describe_moved(
                 "p_value": finite(column.p_value),
                 "moved": bool(column.moved),
             }
-            for column in sorted(comparison.columns, key=lambda column: -column.effect)
+            for column in comparison.columns
         ],
         "n_moved": n_moved,
         "auc": auc,

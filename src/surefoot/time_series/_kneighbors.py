@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
 from surefoot._series import check_path_exists, check_same_channels, check_series
 from surefoot._sklearn_private import neighbor_weights
 from surefoot._typing import Floats, Ints
-from surefoot._validation import UNBOUNDED, check_class_labels, check_option, window_radius
+from surefoot._validation import (
+    UNBOUNDED,
+    check_class_labels,
+    check_option,
+    check_target,
+    window_radius,
+)
 from surefoot.neighborhoods import DTWNeighbors
 
 Weights = str | Callable[[Floats], Floats]
@@ -105,11 +111,7 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         """Set `classes_`, the labels' codes, and the search fitted to the series."""
         if not callable(self.weights):
             check_option(self.weights, "weights", ("uniform", "rank", "distance"))
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        labels = column_or_1d(y, warn=True)
+        labels = check_target(y)
         check_array(labels, ensure_2d=False, dtype=None, input_name="y")
         check_class_labels(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
