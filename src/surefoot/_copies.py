@@ -9,15 +9,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import poisson
 
-from surefoot._tables import (
-    as_floats,
-    as_values,
-    count_rows,
-    is_frame,
-    kind_of,
-    kinds_of,
-    split_columns,
-)
+from surefoot._tables import as_values, count_rows, is_frame, named_values
 from surefoot._typing import Floats, Ints, Mask
 
 Hashes = NDArray[np.uint64]
@@ -49,14 +41,12 @@ def hash_rows(X: Any) -> Hashes:
 
 def hash_cells(X: Any) -> list[Hashes]:
     """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
-    kinds = (
-        kinds_of(X) if is_frame(type(X)) else [kind_of(X)] * (X.shape[1] if np.ndim(X) == 2 else 0)
-    )
-    if kinds and set(kinds) <= set("iuf") and count_rows(X) <= FEW_ROWS:  # all columns at once
-        numbers = as_floats(X)
-        return list(_mix(_number_bits(numbers), np.arange(numbers.shape[1])).T)
-    columns = split_columns(X) if is_frame(type(X)) or np.ndim(X) == 2 else [X]
-    return [_mix(_bits(as_values(column)), np.full(1, i)) for i, column in enumerate(columns)]
+    is_table = is_frame(type(X)) or np.ndim(X) == 2
+    columns = [values for _, values in named_values(X)] if is_table else [as_values(X)]
+    if all(values.dtype.kind == "f" for values in columns) and count_rows(X) <= FEW_ROWS:
+        numbers = np.array(columns).reshape(len(columns), -1).T
+        return list(_mix(_number_bits(numbers), np.arange(len(columns))).T)
+    return [_mix(_bits(values), np.full(1, i)) for i, values in enumerate(columns)]
 
 
 def _bits(values: NDArray[Any]) -> Hashes:

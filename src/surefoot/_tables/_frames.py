@@ -313,6 +313,16 @@ def as_values(column: Any) -> NDArray[Any]:
     return as_objects(column) if numbers is None else np.asarray(numbers)
 
 
+def named_values(X: Any) -> list[tuple[Any, NDArray[Any]]]:
+    """Name and values (see `as_values`) of each column; none of sparse rows and of lists of texts."""
+    if issparse(X) or len(X.shape) < 2:
+        return []
+    names = column_names(X)
+    if set(kinds_of(X)) <= set("iuf"):
+        return list(zip(names, as_floats(X).T, strict=True))
+    return list(zip(names, map(as_values, split_columns(X)), strict=True))
+
+
 def missing_mask(values: Any) -> Mask:
     """Mask of the missing values in an array, list, column or dense table."""
     if is_pandas(type(values)):
@@ -422,15 +432,12 @@ class PlainColumn:
 
 def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[PlainColumn]:
     """Columns of a table as numbers and codes; with the categories of the columns `like`, where they are given."""
-    if issparse(table) or len(table.shape) < 2:
-        return []
-    names, columns = column_names(table), split_columns(table)
-    known = [None] * len(names) if like is None else like
-    return [_plain(*each) for each in zip(names, columns, known, strict=True)]
+    columns = named_values(table)
+    known = [None] * len(columns) if like is None else like
+    return [_plain(*column, each) for column, each in zip(columns, known, strict=True)]
 
 
-def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
-    values = as_values(column)
+def _plain(name: Any, values: NDArray[Any], like: PlainColumn | None) -> PlainColumn:
     if values.dtype.kind in "fM" if like is None else like.levels is None:
         if values.dtype.kind == "M":
             values = np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
