@@ -225,7 +225,7 @@ def take_rows(X: Any, rows: Any) -> Any:
     if isinstance(X, np.ndarray) or issparse(X):
         return X[key]
     if is_pandas(type(X)):
-        return X.iloc[key]
+        return X.iloc[key] if is_slice or key.dtype.kind == "b" else X.take(key)
     if isinstance(X, list):
         return [X[i] for i in np.arange(len(X))[key].tolist()]
     data = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
@@ -308,7 +308,9 @@ def as_values(column: Any) -> NDArray[Any]:
     kind, numbers = kind_of(column), None
     if kind == "M":
         return np.asarray(column, dtype="datetime64[us]")
-    if kind in "iuf" or (kind == "O" and isinstance(column, np.ndarray)):
+    if kind in "iuf":
+        return as_floats(column)
+    if kind == "O" and isinstance(column, np.ndarray):
         numbers = as_numbers(column, complete=False)
     return as_objects(column) if numbers is None else np.asarray(numbers)
 
@@ -560,9 +562,10 @@ def _stack_pandas(tables: Sequence[Any]) -> Any:
     join = import_module("pandas.api.types").union_categoricals
     if not all(table.columns.equals(stacked.columns) for table in tables):
         return stacked
-    for i, dtype in enumerate(tables[0].dtypes):
+    changed = [a != b for a, b in zip(stacked.dtypes, tables[0].dtypes, strict=True)]
+    for i in np.flatnonzero(changed).tolist():
         parts = [table.iloc[:, i] for table in tables]
-        if dtype != stacked.dtypes.iloc[i] and all(hasattr(part, "cat") for part in parts):
+        if all(hasattr(part, "cat") for part in parts):
             try:
                 stacked.isetitem(i, join(parts))
             except TypeError:  # two orders, or strings and numbers: the column holds objects
