@@ -257,7 +257,7 @@ class Alternatives:
                 squares, spread = (truth - self.predictions[name]) ** 2, float(np.var(truth))
                 rows[-1]["r2"] = 1 - float(squares.mean()) / spread if spread > 0 else None
                 continue
-            shares, codes = self.probabilities.get(name), self.held_out.task.codes(truth)
+            shares, (codes, _) = self.probabilities.get(name), self.held_out.codes
             scores = class_scores(self.held_out) if shares is None else shares
             rows[-1] |= {"roc_auc": mean_auc(codes, scores), "log_loss": None}
             if shares is not None:
@@ -386,8 +386,8 @@ class Alternatives:
 
         The estimates are out of fold, so the same rows can measure the gain.
         """
-        classes, task = np.asarray(self.held_out.classes), self.held_out.task
-        costs, answer = task.cost_matrix, task.codes(self.held_out.prediction)
+        classes, costs = np.asarray(self.held_out.classes), self.held_out.task.cost_matrix
+        _, answer = self.held_out.codes
         wrong = np.asarray(self.held_out.wrong)
         expected, other = (
             right * costs[each, each] + (1 - right) * costs[1 - each, each]
