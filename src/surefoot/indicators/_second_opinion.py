@@ -18,11 +18,11 @@ from surefoot._models import FittedModel, SharedTrees, VotingTrees, top_class
 from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator, own_probabilities
-from surefoot.indicators._opinions import TREES, fit_default_opinions, seed_of, tree_settings
+from surefoot.indicators._indicator import Indicator
+from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-Opinions = Sequence[tuple[str, Any]]
+Opinions = Sequence[str | tuple[str, Any]]
 
 # What stands in `opinions` for the default ones.
 DEFAULT = "default"
@@ -45,8 +45,8 @@ class SecondOpinion(Indicator):
     estimator : classifier or regressor, default=None
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
-    opinions : sequence of (str, estimator) or "default", default=None
-        The other models, with their names; "default" means the default ones, as in
+    opinions : sequence of (str, estimator) or "default", default=("default",)
+        The other models, with their names; "default" stands for the default ones, as in
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
         which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
@@ -99,7 +99,7 @@ class SecondOpinion(Indicator):
         self,
         estimator: Any = None,
         *,
-        opinions: Opinions | None = None,
+        opinions: Opinions = (DEFAULT,),
         n_trees: int = 50,
         space: Any = "auto",
         metric: Any = "auto",
@@ -125,15 +125,12 @@ class SecondOpinion(Indicator):
                 and isinstance(each[0], str)
                 and hasattr(each[1], "fit")
             )
-            for each in self._chosen()
+            for each in self.opinions
         ]
         if not are_models or not all(are_models):
             raise ValueError(
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator), or 'default'."
             )
-
-    def _chosen(self) -> Sequence[Any]:
-        return [DEFAULT] if self.opinions is None else self.opinions
 
     def learn(
         self,
@@ -149,7 +146,7 @@ class SecondOpinion(Indicator):
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
         is_regression, fitted = self.index_.model.is_regression, []
-        for each in self._chosen():
+        for each in self.opinions:
             if isinstance(each, str):
                 settings = is_regression, self.n_trees, self.random_state
                 fitted += fit_default_opinions(rows, labels, *settings, trees)
@@ -178,11 +175,11 @@ class SecondOpinion(Indicator):
         These trees are fitted in the space of the deployed model, each on some of the folds.
         """
         coordinates, labels = rows[0]
-        if folds is None or DEFAULT not in self._chosen() or len(np.unique(labels)) < 2:
+        if folds is None or DEFAULT not in self.opinions or len(np.unique(labels)) < 2:
             return super().fit_folds(indexes, rows, folds, n_jobs)
         is_regression = indexes[0].model.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
-        tree = kind(**tree_settings(coordinates, is_regression, seed_of(self.random_state)))
+        tree = kind(**tree_settings(coordinates, is_regression, self.random_state))
         shared = SharedTrees(tree, coordinates, labels, folds, self.n_trees)
         tasks = (
             delayed(clone(self).attach(index).learn)(*own, shared.for_rows_of(number))
@@ -206,7 +203,7 @@ class SecondOpinion(Indicator):
                 outputs[name] = probabilities_of(opinion, rows, model.classes)
         if not model.is_regression:
             others = [outputs[name] for name, _ in self.opinions_]
-            opinions = log_opinions(model, [own_probabilities(neighborhood), *others])
+            opinions = log_opinions(model, [neighborhood.probabilities, *others])
             predicted = top_class(neighborhood.scores)
             columns = [self.log_odds(np.exp(pooled(opinions, self.weights_)), predicted)]
         return np.column_stack(columns)
