@@ -110,16 +110,21 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._logistic": ("LogOddsLine",),
         "surefoot._models": (
             *("GivenOutputs", "GraphClassifier", "MixedInput", "MixedVectorizer", "ModelInput"),
-            *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
+            *(
+                "NativeClassifier",
+                "NativeRegressor",
+                "NumericInput",
+                "FittedModel",
+                "VectorEncoder",
+            ),
             "VotingTrees",
         ),
-        "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("MissingInputs", "PlainColumn"),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
             *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
             *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
-            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
+            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior"),
         ),
         "surefoot.indicators": (
             *(
@@ -140,10 +145,12 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("TrustScore", "VoteDisagreement"),
         ),
         "surefoot.neighborhoods": (
-            *("DTWNeighbors", "NeighborSpace", "NeighborhoodIndex", "RowSearch"),
-            "SparseNeighbors",
+            *("NeighborSpace", "NeighborhoodIndex", "RowSearch", "SparseNeighbors"),
         ),
-        "surefoot.time_series": ("KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+        "surefoot.time_series": (
+            *("DTWNeighbors", "KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+            *("SeriesBatch", "VoteConfidence"),
+        ),
     },
     "PartialNode": {"functools": ("partial",)},
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
@@ -559,7 +566,7 @@ class Writer:
                 *("sparse", SPARSE.index(kind), list(value.shape)),
                 [value.data, value.indices, value.indptr],
             )
-        elif hasattr(value, "iloc") and is_frame(value):
+        elif hasattr(value, "iloc") and is_frame(type(value)):
             columns = [_parts_of_column(column) for column in split_columns(value)]
             parts = "frame", len(value), list(value.columns), columns
         return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None

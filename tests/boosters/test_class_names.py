@@ -1,5 +1,7 @@
 """Classes and columns of models in files that have no names for them, as the commands take them."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,11 +39,13 @@ def run(capsys, tmp_path, monkeypatch):
 def judge(run, model, table, *words):
     """Exit code and messages of `surefoot fit`, and what `score` then writes of the same rows."""
     table.to_csv("rows.csv", index=False)
-    out = ("--out", "trust.skops", "--overwrite")
+    for name in ("trust.skops", "scores.csv"):
+        Path(name).unlink(missing_ok=True)
+    out = ("--out", "trust.skops")
     code, messages = run("fit", "rows.csv", "--target", "y", "--estimator", model, *out, *words)
     if code:
         return code, messages, None
-    score = run("score", "trust.skops", "rows.csv", "--out", "scores.csv", "--overwrite")
+    score = run("score", "trust.skops", "rows.csv", "--out", "scores.csv")
     assert score[0] == 0, score
     return code, messages, pd.read_csv("scores.csv")
 

@@ -371,7 +371,7 @@ def test_a_booster_in_python_predicts_with_all_of_its_trees(tmp_path):
     package = pytest.importorskip("xgboost", reason="xgboost is not installed: make boosters")
     data, held_out = package.DMatrix(X, SIGNAL), package.DMatrix(X[:60], SIGNAL[60:120])
     settings = {"eta": 0.9, "nthread": 1}
-    options = {"evals": [(held_out, "held out")], "early_stopping_rounds": 5, "verbose_eval": False}
+    options = {"evals": [(held_out, "others")], "early_stopping_rounds": 5, "verbose_eval": False}
     model = package.train(settings, data, 60, **options)
     assert model.best_iteration == 0
     model.save_model(tmp_path / "model.ubj")

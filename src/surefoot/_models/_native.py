@@ -27,7 +27,7 @@ from sklearn.utils.multiclass import type_of_target
 from surefoot._models import _trial
 from surefoot._models._given import class_text
 from surefoot._parallel import free_memory
-from surefoot._tables import column_names, is_frame, is_numeric, split_columns
+from surefoot._tables import column_names, is_frame, kind_of, split_columns
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed, percent, plural
 
@@ -160,10 +160,11 @@ class CatBoostFile(bytes):
 
 def estimator_state(model: Any) -> dict[str, Any]:
     """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters and its file."""
-    state = {name: _plain(part) for name, part in model.__getstate__().items()}
-    for name in ("_test_evals", "_prediction_values_change", "_loss_value_change"):
-        state.pop(name, None)  # records of CatBoost's training
-    return {name: CatBoostFile(part) if name == TREES else part for name, part in state.items()}
+    records = ("_test_evals", "_prediction_values_change", "_loss_value_change")  # of training
+    state = {name: part for name, part in model.__getstate__().items() if name not in records}
+    return {
+        name: CatBoostFile(part) if name == TREES else _plain(part) for name, part in state.items()
+    }
 
 
 def _plain(value: Any) -> Any:
@@ -443,7 +444,7 @@ class NativeModel(BaseEstimator):
 
     def take_columns(self, X: Any) -> Self:
         """Take the names of the columns of a frame, and find those whose categories the model knows."""
-        if not is_frame(X):
+        if not is_frame(type(X)):
             return self
         facts, names, columns = facts_of(self.booster), column_names(X), split_columns(X)
         spelling = [spelled(name) for name in names]
@@ -454,7 +455,9 @@ class NativeModel(BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         flags = facts.flags or [False] * len(names)
         # A categorical column of LightGBM that no tree uses looks like any other in its file.
-        places = [i for i, column in enumerate(columns) if flags[i] or not is_numeric(column)]
+        places = [
+            i for i, column in enumerate(columns) if flags[i] or kind_of(column) not in "biuf"
+        ]
         if len(places) == len(facts.coded):
             self.categories_ = dict(zip(places, facts.coded, strict=True))
         self.is_categorical_ = np.isin(np.arange(len(names)), places)
@@ -464,7 +467,7 @@ class NativeModel(BaseEstimator):
         """Outputs of the model as its library gives them: an array with one entry or one line for each row."""
         if callable(self.booster):
             return _numbers(_outputs_of(self.booster, X))
-        if is_frame(X):
+        if is_frame(type(X)):
             X = self._with_categories(X)
         if library_of(self.booster) == "lightgbm":
             return self.booster.predict(X)
@@ -666,10 +669,8 @@ def _classes_in_order(
     such numbers. Otherwise they are the sorted targets, and a `Refusal` if another order fits these clearly better.
     """
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    n_classes, known = (
-        probabilities.shape[1],
-        {class_text(label): label for label in labels.tolist()},
-    )
+    known = {class_text(label): label for label in labels.tolist()}
+    n_classes = probabilities.shape[1]
     numbers = [str(number) for number in range(n_classes)]
     texts = _texts(classes if classes is not None else names or numbers)
     if len({*texts}) == len(texts) == n_classes and {*known} <= {*texts}:

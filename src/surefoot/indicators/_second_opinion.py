@@ -1,7 +1,6 @@
 """Agreement of other, quickly fitted models with a prediction, and the pool of what they say of its class."""
 
 from collections.abc import Sequence
-from itertools import chain
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,15 +14,15 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._logistic import pool_weights, pooled
-from surefoot._models import Outputs, SharedTrees, VotingTrees, top_class
+from surefoot._models import FittedModel, SharedTrees, VotingTrees, top_class
 from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator, Part, own_probabilities
-from surefoot.indicators._opinions import TREES, fit_default_opinions, seed_of, tree_settings
+from surefoot.indicators._indicator import Indicator
+from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-Opinions = Sequence[tuple[str, Any]]
+Opinions = Sequence[str | tuple[str, Any]]
 
 # What stands in `opinions` for the default ones.
 DEFAULT = "default"
@@ -46,8 +45,8 @@ class SecondOpinion(Indicator):
     estimator : classifier or regressor, default=None
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
-    opinions : sequence of (str, estimator) or "default", default=None
-        The other models, with their names; "default" means the default ones, as in
+    opinions : sequence of (str, estimator) or "default", default=("default",)
+        The other models, with their names; "default" stands for the default ones, as in
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
         which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
@@ -100,7 +99,7 @@ class SecondOpinion(Indicator):
         self,
         estimator: Any = None,
         *,
-        opinions: Opinions | None = None,
+        opinions: Opinions = (DEFAULT,),
         n_trees: int = 50,
         space: Any = "auto",
         metric: Any = "auto",
@@ -126,32 +125,28 @@ class SecondOpinion(Indicator):
                 and isinstance(each[0], str)
                 and hasattr(each[1], "fit")
             )
-            for each in self._chosen()
+            for each in self.opinions
         ]
         if not are_models or not all(are_models):
             raise ValueError(
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator), or 'default'."
             )
 
-    def _chosen(self) -> Sequence[Any]:
-        return [DEFAULT] if self.opinions is None else self.opinions
-
     def learn(
         self,
         rows: Any,
         labels: NDArray[Any] | None,
         trees: VotingTrees | None = None,
-        space_of_trees: NeighborhoodIndex | None = None,
     ) -> Self:
         """Fit the other models on rows in the neighbour space and their targets.
 
-        `trees` are fitted already, in the space of another index: the pipeline of a fold's model may scale rows
+        `trees` are fitted already, in the space of the deployed rows: the pipeline of a fold's model may scale rows
         otherwise, where their thresholds would mean something else.
         """
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
-        is_regression, fitted = self.index_.outputs.is_regression, []
-        for each in self._chosen():
+        is_regression, fitted = self.index_.model.is_regression, []
+        for each in self.opinions:
             if isinstance(each, str):
                 settings = is_regression, self.n_trees, self.random_state
                 fitted += fit_default_opinions(rows, labels, *settings, trees)
@@ -163,47 +158,39 @@ class SecondOpinion(Indicator):
         names = [name for name, _ in fitted]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"opinions has several models named {twice[0]!r}: names must differ.")
-        self.opinions_, self._space_of_trees = fitted, space_of_trees
+        self.opinions_ = fitted
+        self._space_of_trees = None if trees is None else self.index_.like
         self.weights_ = np.array([0.0, *[1 / len(fitted)] * len(fitted)])
         return self
 
-    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
-        """Fitted copy for each part.
+    def fit_folds(
+        self,
+        indexes: Sequence[NeighborhoodIndex],
+        rows: Sequence[Any],
+        folds: Ints | None = None,
+        n_jobs: int | None = None,
+    ) -> list[Self]:
+        """Fitted copy for each model; the folds share the default trees if they may.
 
-        The folds share the default trees, if the first part is the deployed one and no label can have
-        shaped its rows: the trees are fitted in its space, each on some of the folds.
+        These trees are fitted in the space of the deployed model, each on some of the folds.
         """
-        first, *rest = parts
-        shares = DEFAULT in self._chosen() and first.folds is not None and first.fold < 0
-        is_folds = all(part.fold >= 0 for part in rest)
-        if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
-            return super().fit_parts(parts, n_jobs)
-        is_regression = first.index.outputs.is_regression
+        coordinates, labels = rows[0]
+        if folds is None or DEFAULT not in self.opinions or len(np.unique(labels)) < 2:
+            return super().fit_folds(indexes, rows, folds, n_jobs)
+        is_regression = indexes[0].model.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
-        tree = kind(**tree_settings(first.rows, is_regression, seed_of(self.random_state)))
-        shared = SharedTrees(tree, first.rows, first.labels, first.folds, self.n_trees)
-        deployed = clone(self).attach(first.index)
-        deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
+        tree = kind(**tree_settings(coordinates, is_regression, self.random_state))
+        shared = SharedTrees(tree, coordinates, labels, folds, self.n_trees)
         tasks = (
-            delayed(clone(self).attach(part.index).learn)(
-                part.rows, part.labels, shared.for_rows_of(part.fold), first.index
-            )
-            for part in rest
+            delayed(clone(self).attach(index).learn)(*own, shared.for_rows_of(number))
+            for number, (index, own) in enumerate(zip(indexes, rows, strict=True), start=-1)
         )
-        fitted = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
-        return list(counted(chain([deployed], fitted), "learn"))
+        return list(counted(Parallel(n_jobs=n_jobs, return_as="generator")(tasks), "learn"))
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or gap and spread of each regressor."""
-        return self.columns_and_opinions(neighborhood)[0]
-
-    def columns_and_opinions(
-        self, neighborhood: Neighborhood
-    ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-        """Columns, and the output of each other model by name: of a classifier its probability of each class."""
         columns: list[Floats] = []
-        outputs: dict[str, NDArray[Any]] = {}
-        model = neighborhood.index.outputs
+        model, outputs = neighborhood.index.model, neighborhood.opinions
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
             if name == TREES and self._space_of_trees is not None:
@@ -215,46 +202,52 @@ class SecondOpinion(Indicator):
             else:
                 outputs[name] = probabilities_of(opinion, rows, model.classes)
         if not model.is_regression:
-            opinions = log_opinions(model, [own_probabilities(neighborhood), *outputs.values()])
+            others = [outputs[name] for name, _ in self.opinions_]
+            opinions = log_opinions(model, [neighborhood.probabilities, *others])
             predicted = top_class(neighborhood.scores)
-            columns = [pooled_log_odds(model, opinions, self.weights_, predicted)]
-        return np.column_stack(columns), outputs
+            columns = [self.log_odds(np.exp(pooled(opinions, self.weights_)), predicted)]
+        return np.column_stack(columns)
 
     def learn_pool(
         self,
         probabilities: Sequence[Floats],
-        predicted: Ints,
         codes: Ints,
         weight: Floats | None = None,
         groups: Any = None,
         random_state: Any = None,
     ) -> tuple[Floats, Floats]:
-        """Weights of the pool, learned on held-out rows, and the column `log_odds` of these rows, out of fold.
+        """Weights of the pool, learned on held-out rows, and its class probabilities for these rows, out of fold.
 
         Parameters
         ----------
         probabilities : sequence of ndarrays of shape (n_rows, n_classes)
             Held-out probabilities of the model itself and of each other model.
-        predicted, codes : ndarray of shape (n_rows,)
-            Numbers of the predicted and of the true classes.
+        codes : ndarray of shape (n_rows,)
+            Numbers of the true classes.
         weight, groups : array-like of shape (n_rows,), default=None
             Weights of the rows, and groups that stay together in a fold.
         random_state : int, default=None
             Seed of the folds.
         """
-        model = self.index_.outputs
-        opinions = log_opinions(model, probabilities)
-        column = np.empty((len(codes), 1))
+        opinions = log_opinions(self.index_.model, probabilities)
+        of_pool = np.empty(opinions.shape[1:])
         for train, test in learner_folds(len(codes), groups, random_state):
             of_train = None if weight is None else weight[train]
             weights = pool_weights(opinions[:, train], codes[train], of_train)
-            column[test, 0] = pooled_log_odds(model, opinions[:, test], weights, predicted[test])
-        return pool_weights(opinions, codes, weight), column
+            of_pool[test] = np.exp(pooled(opinions[:, test], weights))
+        return pool_weights(opinions, codes, weight), of_pool
+
+    def log_odds(self, probabilities: Floats, predicted: Ints) -> Floats:
+        """Clipped log-odds of the predicted classes by the probabilities of the pool."""
+        # Several opinions together may be surer than each of them.
+        least = self.index_.model.least_probability**2
+        of_predicted = probabilities[np.arange(len(predicted)), predicted]
+        return np.asarray(logit(np.clip(of_predicted, least, 1 - least)))
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or minus the mean absolute gap."""
         columns = self.columns(neighborhood)
-        if not neighborhood.index.outputs.is_regression:
+        if not neighborhood.index.model.is_regression:
             return columns[:, 0]
         gaps = [name.endswith("_gap") for name in self.get_feature_names_out()]
         return -np.abs(columns[:, gaps]).mean(axis=1)
@@ -262,23 +255,16 @@ class SecondOpinion(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if not self.index_.outputs.is_regression:
+        if not self.index_.model.is_regression:
             return np.array(["log_odds"], dtype=object)
         kinds = [(n, ["gap", "spread"] if count_members(m) else ["gap"]) for n, m in self.opinions_]
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
 
 
-def log_opinions(model: Outputs, probabilities: Sequence[Floats]) -> Floats:
+def log_opinions(model: FittedModel, probabilities: Sequence[Floats]) -> Floats:
     """Logarithms of class probabilities by several models, (n_models, n_rows, n_classes), none below what rows show."""
     least = model.least_probability
     return np.log(np.clip(np.stack(probabilities), least, 1 - least))
-
-
-def pooled_log_odds(model: Outputs, opinions: Floats, weights: Floats, predicted: Ints) -> Floats:
-    """Clipped log-odds of the predicted classes by a pool of opinions."""
-    probabilities = np.exp(pooled(opinions, weights))[np.arange(len(predicted)), predicted]
-    least = model.least_probability**2  # several opinions together may be surer than each of them
-    return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
 
 
 def probabilities_of(opinion: Any, rows: Any, classes: NDArray[Any]) -> Floats:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._models import inputs_of
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Mask
 from surefoot.error_estimation import Judgement
@@ -236,7 +235,7 @@ class NewRows:
     def read_inputs(self, X: Any) -> dict[str, Any]:
         """Arrays with an entry per row: coordinates in the neighbour space, and the columns of the table."""
         sample = self.error_estimator.input_sample_
-        columns = sample.read(inputs_of(self.error_estimator.estimator, X))
+        columns = sample.read(self.error_estimator.inputs(X))
         coordinates = sample.rounded(self.error_estimator.coordinates(X))
         return {
             "coordinates": coordinates,

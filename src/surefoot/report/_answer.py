@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from surefoot._typing import Floats, Ints
@@ -131,16 +132,13 @@ def _compare_areas(sample: Sample, random_state: int) -> dict[str, float | None]
     A regressor has no confidence of its own. It is compared with a random order, whose area is half of the mean error.
     """
     held_out, units, losses = sample.held_out, sample.units, sample.held_out.losses
-    is_random = held_out.own_doubt is None
-    ours, other = (
-        np.unique(doubt, return_inverse=True)[1]
-        for doubt in (held_out.error, np.zeros(len(losses)) if is_random else held_out.own_doubt)
-    )
+    doubt = np.zeros(len(losses)) if held_out.own_doubt is None else held_out.own_doubt
+    ours, other = (np.unique(each, return_inverse=True)[1] for each in (held_out.error, doubt))
     once = np.ones(len(losses))
     area, other_area = (area_of_draw(losses, places, once) for places in (ours, other))
     areas: dict[str, float | None] = {
         "surefoot": area,
-        "own": None if is_random else other_area,
+        "own": None if held_out.own_doubt is None else other_area,
         **dict.fromkeys(("ratio", "low", "high")),
     }
     if np.count_nonzero(losses) < 2:  # a resample without an error has no ratio
@@ -155,7 +153,7 @@ def _compare_areas(sample: Sample, random_state: int) -> dict[str, float | None]
     return areas | {"ratio": area / other_area, "low": float(low), "high": float(high)}
 
 
-def area_of_draw(losses: Floats, places: Ints, times: Floats) -> float:
+def area_of_draw(losses: Floats, places: Ints, times: NDArray[Any]) -> float:
     """Area under the generalised risk-coverage curve of rows in the order of their places, each drawn so many times.
 
     It is `augrc_loss` with weights, but sorts the rows only once for all draws. Rows at one place come in random order.

@@ -101,19 +101,9 @@ def _about_tenths(
 
 def _about_total(unit: LossUnit, total: dict[str, Any], confidence: float) -> str:
     """Sentence on the sum of the estimates: the number of mistakes, or the mean error."""
-    show, words = (
-        unit.show,
-        (f"The estimated errors are {{}} on average; the {unit.mean} is {{}}.", ""),
-    )
-    values = [total[name] for name in ("estimated", "observed", "low", "high")]
-    if unit.is_share:
-        words = ("The estimated errors add up to {} mistakes; the model made {}.", " mistakes")
-        values, show = [round(total["n_rows"] * value) for value in values], number
-    estimated, observed, low, high = map(show, values)
-    return (
-        f"{words[0].format(estimated, observed)} If the estimates are right, {low} to {high}{words[1]} were to be "
-        f"expected ({percent(confidence)} interval)."
-    )
+    names = ("estimated", "observed", "low", "high")
+    texts = [unit.show_total(total[name], total["n_rows"]) for name in names]
+    return f"{unit.added_up.format(*texts)} ({percent(confidence)} interval)."
 
 
 def _about_top(unit: LossUnit, top: dict[str, Any], confidence: float, is_high: bool) -> str:

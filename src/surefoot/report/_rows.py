@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from surefoot._tables import (
@@ -109,7 +108,7 @@ def row_table(held_out: HeldOut, labels: Ints) -> dict[str, NDArray[Any]]:
     """Columns of the table of held-out rows: those of `Judgement`, the truth and the losses."""
     table = {"row": labels[held_out.rows], "truth": held_out.truth, **held_out.to_arrays()}
     table["loss"] = held_out.losses
-    if held_out.probabilities is not None:
+    if held_out.probabilities is not None and held_out.own_doubt is not None:
         table["own_error"] = held_out.own_doubt
     return table
 
@@ -132,8 +131,8 @@ def describe_rows(
     `inputs` are the columns of `X` that are inputs of the model, and `everywhere` names where all rows are.
     """
     every, n_total = row_table(held_out, labels), len(held_out.rows)
-    is_classifier = held_out.classes is not None
-    has_few = held_out.classes is None or len(held_out.classes) <= MOST_PROBABILITIES
+    probabilities, mistakes = held_out.probabilities, held_out.mistakes
+    has_few = probabilities is None or probabilities.shape[1] <= MOST_PROBABILITIES
     table = {
         name: column[shown]
         for name, column in every.items()
@@ -143,22 +142,16 @@ def describe_rows(
     # Place of each row by its estimated error, the lowest first; equal ones as `choose_rows` has them.
     rank = np.empty(n_total, dtype=np.intp)
     rank[np.argsort(-held_out.doubt, kind="stable")[::-1]] = np.arange(n_total)
-    wrong = held_out.prediction != held_out.truth
     names, values = _cell_values(inputs, rows)
-    # Mean of the model's output within the row's Voronoi cell, or on its neighbours, and two standard deviations below
-    # and above; for a classifier the output is the probability of the predicted class against the second one.
-    output = held_out.lead if is_classifier else held_out.scores[:, 0]
-    shift, spread, *_ = held_out.stability.values()
-    bands = (output + shift + spread * np.array([[-2], [0], [2]])).T[shown]
-    bands, reasons = expit(bands) if is_classifier else bands, _reasons(error_estimator, shown)
+    bands, reasons = held_out.bands, _reasons(error_estimator, shown)
     nearest = _nearest_rows(error_estimator, X, inputs, y, labels, rows)
     items = [
         dict.fromkeys(OPTIONAL)
         | {name: json_value(column[i]) for name, column in table.items()}
         | {
             "rank": int(rank[place]),
-            "wrong": bool(wrong[place]) if is_classifier else None,
-            "band": bands[i].tolist(),
+            "wrong": None if mistakes is None else bool(mistakes[place]),
+            "band": bands[place].tolist(),
             "against": reasons[i],
             "near": nearest[i],
             "values": values[i],
@@ -180,7 +173,7 @@ def describe_rows(
         "items": items,
         "n_total": n_total,
         "fields": fields,
-        "glossary": _explain_columns([*every, *fields], fields, is_classifier, everywhere),
+        "glossary": _explain_columns([*every, *fields], fields, held_out.task.kind, everywhere),
         "everywhere": everywhere,
         "sentence": f"{sentence} {AS_GIVEN if is_given else UNSEEN}",
     }
@@ -228,7 +221,7 @@ def _cell_values(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
     names = [] if issparse(part) else column_names(part)[:MOST_COLUMNS]
     if not names:
         return [], [[] for _ in rows]
-    labels = [str(name) if is_frame(part) else f"column {name}" for name in names]
+    labels = [str(name) if is_frame(type(part)) else f"column {name}" for name in names]
     columns = [as_objects(column) for column in split_columns(part)[:MOST_COLUMNS]]
     return labels, [[json_value(column[i]) for column in columns] for i in range(len(rows))]
 
@@ -247,17 +240,16 @@ def json_value(value: Any) -> Any:
 
 
 def _explain_columns(
-    names: list[str], on_page: list[str], is_classifier: bool, everywhere: str
+    names: list[str], on_page: list[str], kind: str, everywhere: str
 ) -> list[dict[str, str]]:
     """Name and meaning of each column, in the given order; the probabilities of classes have one entry.
 
     The page's CSV may lack some: it has no probabilities if there are very many.
     """
     kinds = {
-        name: "probability_<class>" if is_classifier and name.startswith("probability_") else name
-        for name in names
+        name: "probability_<class>" if name.startswith("probability_") else name for name in names
     }
-    about = OF_EITHER | (OF_CLASSES if is_classifier else OF_NUMBERS)
+    about = OF_EITHER | {"classification": OF_CLASSES, "regression": OF_NUMBERS}[kind]
     shown = {kinds[name] for name in on_page}
     return [
         {

@@ -1,6 +1,7 @@
 """Confidence intervals of shares, means, gains and other statistics of held-out rows, by groups."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +78,14 @@ def _variance_of_sum(values: Floats, units: Any) -> tuple[float, int]:
     return len(sums) / max(len(sums) - 1, 1) * float(sums @ sums), len(sums)
 
 
+class Constant(NamedTuple):
+    """Constant prediction with the lowest mean loss, its name in sentences, and its loss on each held-out row."""
+
+    prediction: Any
+    name: str
+    losses: Floats
+
+
 class Sample:
     """Held-out rows as a sample of units, single rows or groups, with the confidence of all intervals about them.
 
@@ -88,6 +97,13 @@ class Sample:
         self.held_out, self.confidence = held_out, confidence
         units = held_out.rows if held_out.groups is None else held_out.groups
         self.units: Ints = np.unique(units, return_inverse=True)[1]
+
+    @cached_property
+    def constant(self) -> Constant:
+        """What is best to predict always."""
+        task, truth = self.held_out.task, self.held_out.truth
+        prediction, name = task.best_constant(truth)
+        return Constant(prediction, name, task.losses(truth, prediction))
 
     def mean(self, values: Any, rows: Any = EVERY, *, least: float = -np.inf) -> Mean:
         """Mean of values in some rows, with Student's interval, whose lower end is at least `least`."""

@@ -31,9 +31,6 @@ LEAST_JUDGED, LEAST_INPUTS = 2_000, 500
 # Name of all rows together, where a period is named.
 ALL_ROWS = "all rows"
 
-# Metric that the estimated error of a row is a part of, by the unit of losses.
-METRICS = {"share": "error", "cost": "cost", "size": "mean_absolute_error"}
-
 # Periods, and columns, that one sentence names.
 MOST_PERIODS, MOST_COLUMNS = 4, 5
 
@@ -324,7 +321,7 @@ class PeriodRows(NewRows):
 
     def describe(self, name: str, start: str | None, confidence: float) -> dict[str, Any]:
         """Numbers of the period; None where there is none, and then `reason` says why."""
-        metric = METRICS[self.error_estimator.held_out_.unit.name]
+        metric = self.error_estimator.held_out_.unit.metric
         performance = self.estimate(metric, confidence)
         shift, n_inside = performance.shift, self.n_rows
         if shift.share_outside > MOST_OUTSIDE:
@@ -391,9 +388,9 @@ class Watched(NamedTuple):
             return period["low"] is not None and period["low"] > level
         if self.max_error is not None:
             return bool(measured["low"] > self.max_error)
-        # Lower end of the interval of the difference (Newcombe 1998).
-        below = measured["value"] - measured["low"]
-        reach = np.hypot(below, self.reference["high"] - at_training)
+        # Lower end of the interval of the difference (Newcombe 1998); rows of one group have no interval at training.
+        below, high = measured["value"] - measured["low"], self.reference["high"]
+        reach = np.hypot(below, 0.0 if high is None else high - at_training)
         return bool(measured["value"] - at_training > reach)
 
     def show(self, value: float, low: float, high: float, how: str, where: str) -> str:

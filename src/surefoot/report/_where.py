@@ -106,13 +106,12 @@ def _draw_map(
             f" The map shows the {number(len(shown) - n_sampled)} rows with the highest estimated error and "
             f"{number(n_sampled)} others drawn at random, of {number(n_total)}."
         )
-    wrong = held_out.prediction[shown] != held_out.truth[shown]
     return {
         "x": flat[:, 0].round(4).tolist(),
         "y": flat[:, 1].round(4).tolist(),
         "error": held_out.error[shown].tolist(),
         "row": labels[held_out.rows[shown]].tolist(),
-        "wrong": None if held_out.classes is None else wrong.tolist(),
+        "wrong": None if held_out.mistakes is None else held_out.mistakes[shown].tolist(),
         "explained": explained.tolist(),
         "n_total": n_total,
         "about": about + _about_axes(explained, is_sparse),
