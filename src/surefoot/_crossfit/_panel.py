@@ -158,6 +158,9 @@ def build_panels(
         for model, part in zip(models[1:], parts[1:], strict=True)
     )
     indexes = [deployed, *Parallel(n_jobs=n_jobs)(tasks)]
+    for own in indexes[1:]:
+        for index, like in zip(own, deployed, strict=True):
+            index.like = like  # no copy of it from another process
     for place, (part, within) in enumerate(zip(parts, scorers, strict=True)):
         if within:
             scores = training.held_out_scores(part, within, score)
@@ -188,6 +191,8 @@ def fit_indicators(
             if folds is not None and saw_no_labels(deployed, getattr(indicator, "space", None)):
                 held_by = folds[training.learned(parts[0])]
             fitted[name] = indicator.fit_folds(own, rows, held_by, n_jobs=n_jobs)
+            for each, index in zip(fitted[name], own, strict=True):
+                each.index_ = index  # no copy of it from another process
     return fitted
 
 
