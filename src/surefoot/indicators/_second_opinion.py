@@ -19,10 +19,10 @@ from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._indicator import Indicator
-from surefoot.indicators._opinions import TREES, fit_default_opinions, seed_of, tree_settings
+from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-Opinions = Sequence[tuple[str, Any]]
+Opinions = Sequence[str | tuple[str, Any]]
 
 # What stands in `opinions` for the default ones.
 DEFAULT = "default"
@@ -45,8 +45,8 @@ class SecondOpinion(Indicator):
     estimator : classifier or regressor, default=None
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
-    opinions : sequence of (str, estimator) or "default", default=None
-        The other models, with their names; "default" means the default ones, as in
+    opinions : sequence of (str, estimator) or "default", default=("default",)
+        The other models, with their names; "default" stands for the default ones, as in
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
         which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
@@ -99,7 +99,7 @@ class SecondOpinion(Indicator):
         self,
         estimator: Any = None,
         *,
-        opinions: Opinions | None = None,
+        opinions: Opinions = (DEFAULT,),
         n_trees: int = 50,
         space: Any = "auto",
         metric: Any = "auto",
@@ -125,15 +125,12 @@ class SecondOpinion(Indicator):
                 and isinstance(each[0], str)
                 and hasattr(each[1], "fit")
             )
-            for each in self._chosen()
+            for each in self.opinions
         ]
         if not are_models or not all(are_models):
             raise ValueError(
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator), or 'default'."
             )
-
-    def _chosen(self) -> Sequence[Any]:
-        return [DEFAULT] if self.opinions is None else self.opinions
 
     def learn(
         self,
@@ -149,7 +146,7 @@ class SecondOpinion(Indicator):
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
         is_regression, fitted = self.index_.model.is_regression, []
-        for each in self._chosen():
+        for each in self.opinions:
             if isinstance(each, str):
                 settings = is_regression, self.n_trees, self.random_state
                 fitted += fit_default_opinions(rows, labels, *settings, trees)
@@ -177,11 +174,11 @@ class SecondOpinion(Indicator):
         These trees are fitted in the space of the deployed model, each on some of the folds.
         """
         coordinates, labels = rows[0]
-        if folds is None or DEFAULT not in self._chosen() or len(np.unique(labels)) < 2:
+        if folds is None or DEFAULT not in self.opinions or len(np.unique(labels)) < 2:
             return super().fit_folds(indexes, rows, folds, n_jobs)
         is_regression = indexes[0].model.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
-        tree = kind(**tree_settings(coordinates, is_regression, seed_of(self.random_state)))
+        tree = kind(**tree_settings(coordinates, is_regression, self.random_state))
         shared = SharedTrees(tree, coordinates, labels, folds, self.n_trees)
         tasks = (
             delayed(clone(self).attach(index).learn)(*own, shared.for_rows_of(number))
@@ -207,39 +204,44 @@ class SecondOpinion(Indicator):
             others = [outputs[name] for name, _ in self.opinions_]
             opinions = log_opinions(model, [neighborhood.probabilities, *others])
             predicted = top_class(neighborhood.scores)
-            columns = [pooled_log_odds(model, opinions, self.weights_, predicted)]
+            columns = [self.log_odds(np.exp(pooled(opinions, self.weights_)), predicted)]
         return np.column_stack(columns)
 
     def learn_pool(
         self,
         probabilities: Sequence[Floats],
-        predicted: Ints,
         codes: Ints,
         weight: Floats | None = None,
         groups: Any = None,
         random_state: Any = None,
     ) -> tuple[Floats, Floats]:
-        """Weights of the pool, learned on held-out rows, and the column `log_odds` of these rows, out of fold.
+        """Weights of the pool, learned on held-out rows, and its class probabilities for these rows, out of fold.
 
         Parameters
         ----------
         probabilities : sequence of ndarrays of shape (n_rows, n_classes)
             Held-out probabilities of the model itself and of each other model.
-        predicted, codes : ndarray of shape (n_rows,)
-            Numbers of the predicted and of the true classes.
+        codes : ndarray of shape (n_rows,)
+            Numbers of the true classes.
         weight, groups : array-like of shape (n_rows,), default=None
             Weights of the rows, and groups that stay together in a fold.
         random_state : int, default=None
             Seed of the folds.
         """
-        model = self.index_.model
-        opinions = log_opinions(model, probabilities)
-        column = np.empty((len(codes), 1))
+        opinions = log_opinions(self.index_.model, probabilities)
+        of_pool = np.empty(opinions.shape[1:])
         for train, test in learner_folds(len(codes), groups, random_state):
             of_train = None if weight is None else weight[train]
             weights = pool_weights(opinions[:, train], codes[train], of_train)
-            column[test, 0] = pooled_log_odds(model, opinions[:, test], weights, predicted[test])
-        return pool_weights(opinions, codes, weight), column
+            of_pool[test] = np.exp(pooled(opinions[:, test], weights))
+        return pool_weights(opinions, codes, weight), of_pool
+
+    def log_odds(self, probabilities: Floats, predicted: Ints) -> Floats:
+        """Clipped log-odds of the predicted classes by the probabilities of the pool."""
+        # Several opinions together may be surer than each of them.
+        least = self.index_.model.least_probability**2
+        of_predicted = probabilities[np.arange(len(predicted)), predicted]
+        return np.asarray(logit(np.clip(of_predicted, least, 1 - least)))
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or minus the mean absolute gap."""
@@ -262,15 +264,6 @@ def log_opinions(model: FittedModel, probabilities: Sequence[Floats]) -> Floats:
     """Logarithms of class probabilities by several models, (n_models, n_rows, n_classes), none below what rows show."""
     least = model.least_probability
     return np.log(np.clip(np.stack(probabilities), least, 1 - least))
-
-
-def pooled_log_odds(
-    model: FittedModel, opinions: Floats, weights: Floats, predicted: Ints
-) -> Floats:
-    """Clipped log-odds of the predicted classes by a pool of opinions."""
-    probabilities = np.exp(pooled(opinions, weights))[np.arange(len(predicted)), predicted]
-    least = model.least_probability**2  # several opinions together may be surer than each of them
-    return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
 
 
 def probabilities_of(opinion: Any, rows: Any, classes: NDArray[Any]) -> Floats:

@@ -397,7 +397,7 @@ class Neighborhood:
             known |= {} if output is None else {method: output}
         if method not in known:
             rows = self.table if index.model.is_given else self.transformed
-            if index.input.library is not None and not is_frame(rows):  # it knows names
+            if index.input.library is not None and not is_frame(type(rows)):  # it knows names
                 rows = index.input.as_model_sees(self.inputs)
             known[method] = index.model.asked(method, rows, known)
         return known[method]
