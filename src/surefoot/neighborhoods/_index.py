@@ -198,6 +198,11 @@ class NeighborhoodIndex:
         is_part = np.array_equal(rows, like.space.rows[positions])
         return like.search.part(positions) if is_part else None
 
+    def prepare_parts(self, n_rows: int) -> None:
+        """Prepare for searches of the indexed rows among parts of about `n_rows` of them."""
+        if self.n_neighbors > 0:
+            self.search.prepare_parts(self.n_neighbors, n_rows)
+
     def with_held_out_scores(self, scores: Floats) -> Self:
         """Copy that knows out-of-fold scores of its rows."""
         other = copy(self)
