@@ -155,18 +155,16 @@ class NeighborhoodIndex:
             names=self._input_names(),
             like=None if like is None else like.space,
         )
-        rows = self.space.rows
-        self.metric = own
-        if own is None:
-            self.metric = "cosine" if issparse(rows) else "euclidean"
-            if isinstance(predictor, NeighborVoter) and self.space.is_model_input:
-                self.metric = predictor.metric
-        shared = None
+        rows, voter = self.space.rows, None
         if isinstance(predictor, NeighborVoter) and self.space.is_model_input:
-            shared = predictor.shared_search(rows, self.metric)
-        if shared is not None:
-            self.voter = predictor
-            self.n_neighbors = max(self.n_neighbors, predictor.list_length)
+            voter = predictor
+        plain = "cosine" if issparse(rows) else "euclidean"
+        offered = plain if voter is None else voter.metric
+        self.metric = offered if own is None else own
+        shared = None if voter is None else voter.shared_search(rows, self.metric)
+        if voter is not None and shared is not None:
+            self.voter = voter
+            self.n_neighbors = max(self.n_neighbors, voter.list_length)
         self.n_neighbors = min(self.n_neighbors, self.n_rows)
         self.search = self._part_of(like, positions) or shared
         if self.search is None:
