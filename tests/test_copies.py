@@ -74,6 +74,14 @@ def test_a_frequent_row_is_no_copy_and_hides_no_copies():
     assert copied.distinct.sum() == 300
 
 
+@pytest.mark.parametrize(("n_equal", "is_frequent"), [(4, False), (11, True)])
+def test_texts_and_rows_are_frequent_by_one_rule(n_equal, is_frequent):
+    rows = np.vstack([NUMBERS[:40], np.repeat(NUMBERS[:1], n_equal - 1, axis=0)])
+    texts = np.array([f"text {row[0]}" for row in rows], dtype=object)
+    for table in (rows, texts, csr_array(rows)):
+        assert (group_copies(table).groups is None) == is_frequent
+
+
 def test_copies_join_the_groups_of_the_user():
     # Rows 0 to 3 twice. Copies link 1 with 5, and through group 6 the rows 2, 3, 6 and 7.
     rows = np.vstack([NUMBERS[:4], NUMBERS[:4]])

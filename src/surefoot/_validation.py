@@ -4,7 +4,7 @@ The values of a row are checked by the model itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil, floor, isnan, log2
+from math import ceil, isnan, log2
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,9 +27,6 @@ from surefoot._words import listed, plural
 
 # Up to so many different numbers may be classes, however few rows there are.
 MANY_VALUES = 20
-
-# Radius of a window that is none: larger than any series, and still a number that a kernel can add to.
-UNBOUNDED = 1 << 40
 
 # Name of a metric, function of two rows, or a neighbour search of the user's own, not yet fitted.
 Metric = str | Callable[[Any, Any], float] | Any
@@ -265,21 +262,3 @@ def check_neighbor_metric(metric: Metric) -> None:
     """Raise an error unless neighbours can be searched by this metric: "auto", a metric between rows or a search."""
     if not (isinstance(metric, str) and metric == "auto"):
         canonical_metric(metric)
-
-
-def window_radius(window: Any, longest: int) -> int | None:
-    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded.
-
-    A window beyond every length, however large, is `UNBOUNDED`, which a kernel can add to.
-    """
-    if window is None:
-        return None
-    if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
-        return min(int(window), UNBOUNDED)
-    if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
-        # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
-        return floor(float(window) * longest + 1e-9)
-    raise ValueError(
-        f"window={window!r} is not known: it may be None, a fraction (float) from 0 to 1 of the "
-        "longest length, or a number of steps (int) of at least 0."
-    )

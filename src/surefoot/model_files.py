@@ -119,7 +119,6 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             ),
             "VotingTrees",
         ),
-        "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("MissingInputs", "PlainColumn"),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
@@ -150,7 +149,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "surefoot.time_series": (
             *("DTWNeighbors", "KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
-            "VoteConfidence",
+            *("SeriesBatch", "VoteConfidence"),
         ),
     },
     "PartialNode": {"functools": ("partial",)},
@@ -567,7 +566,7 @@ class Writer:
                 *("sparse", SPARSE.index(kind), list(value.shape)),
                 [value.data, value.indices, value.indptr],
             )
-        elif hasattr(value, "iloc") and is_frame(value):
+        elif hasattr(value, "iloc") and is_frame(type(value)):
             columns = [_parts_of_column(column) for column in split_columns(value)]
             parts = "frame", len(value), list(value.columns), columns
         return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None

@@ -283,3 +283,11 @@ def test_own_doubt_is_one_minus_the_probability_of_the_class_or_its_expected_cos
     assert_array_equal(plain.lead, np.abs(plain.scores[:, 0]))
     assert replace(plain, probabilities=None).own_doubt.argmax() == plain.lead.argmin()
     assert replace(plain, classes=None).own_doubt is None
+
+
+def test_the_pool_of_second_opinions_is_what_their_column_is_made_of():
+    X, y = make_classification(200, flip_y=0.2, random_state=0)
+    held_out = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y).held_out_
+    of_predicted = held_out.pooled[np.arange(200), held_out.prediction]
+    assert_allclose(held_out.columns["SecondOpinion"][:, 0], logit(of_predicted))
+    assert_allclose(held_out.pooled.sum(axis=1), 1)

@@ -111,9 +111,7 @@ def test_the_learned_pool_makes_the_labels_as_likely_as_any_other():
     # The model knows half of the odds, the first opinion nothing, the second all of them.
     guesses = random.dirichlet([1, 1, 1], 400)
     own = np.sqrt(truth) / np.sqrt(truth).sum(axis=1, keepdims=True)
-    weights, column = found.learn_pool(
-        [own, guesses, truth], own.argmax(axis=1), codes, random_state=0
-    )
+    weights, of_pool = found.learn_pool([own, guesses, truth], codes, random_state=0)
     assert_allclose(found.weights_, [0, 0.5, 0.5])  # learning leaves it as it was
     least = found.index_.model.least_probability
     logs = np.log(np.clip([own, guesses, truth], least, 1 - least))
@@ -128,7 +126,9 @@ def test_the_learned_pool_makes_the_labels_as_likely_as_any_other():
     assert abs(weights[1]) < 0.1
     # Out of fold the column is near the true log-odds of what the model predicts.
     chances = np.clip(truth[np.arange(400), own.argmax(axis=1)], 0.01, 0.99)
-    assert np.corrcoef(column[:, 0], logit(chances))[0, 1] > 0.97
+    log_odds = found.log_odds(of_pool, own.argmax(axis=1))
+    assert np.corrcoef(log_odds, logit(chances))[0, 1] > 0.97
+    assert_allclose(of_pool.sum(axis=1), 1)
 
 
 def test_gaussian_classes_against_the_linear_discriminant_of_scikit_learn():

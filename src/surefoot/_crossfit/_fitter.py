@@ -149,8 +149,7 @@ def cross_fit(
             "A training fold has one row or group only, and rows of it must be held out again: there must be more."
         )
     # Parts of the rows: those of the deployed model, those outside of each fold, and these without another fold.
-    trains = [train for train, _ in chain(splits, *nested)]
-    parts, places = distinct([training.deployed, *trains])
+    parts = distinct([training.deployed, *(train for train, _ in chain(splits, *nested))])
     for part in parts:
         if missing := missing_classes(estimator, y, part):
             raise ValueError(
@@ -161,34 +160,27 @@ def cross_fit(
     needs_scores = any(indicator.needs_held_out_scores for indicator in by_name.values())
     within = [training.within(part) if needs_scores else [] for part in parts]
     within = [[s for s in each if not missing_classes(estimator, y, s[0])] for each in within]
-    learned, numbers = distinct([*parts, *(train for train, _ in chain(*within))])
-    models = fit_models(estimator, training, learned, n_jobs)
-    scoring = iter(numbers[len(parts) :])
-    panels = build(
-        by_name,
-        training,
-        parts,
-        models[: len(parts)],
-        [[(models[next(scoring)], *split) for split in each] for each in within],
-        response=response,
-        n_jobs=n_jobs,
-    )
-    held_out = hold_out(
-        X,
-        splits,
-        [panels[place] for place in places[1 : len(splits) + 1]],
-        methods=methods,
-        opinions=opinions,
-        n_jobs=n_jobs,
-    )
-    rows, of_nested, folds = held_out.rows, iter(places[len(splits) + 1 :]), []
-    for split, place, again in zip(splits, places[1:], nested, strict=False):
-        around = [panels[next(of_nested)] for _ in again]
-        outputs = hold_out(X, again, around, inner, n_jobs=n_jobs) if again else None
-        folds.append(Fold(*split, models[place], panels[place], outputs))
+    learned = distinct([*parts, *(train for train, _ in chain(*within))])
+    models = ByRows(learned, fit_models(estimator, training, learned, n_jobs))
+    scorers = [[(models[train], train, test) for train, test in each] for each in within]
+    fitted = [models[part] for part in parts]
+    settings = {"response": response, "n_jobs": n_jobs}
+    panels = ByRows(parts, build(by_name, training, parts, fitted, scorers, **settings))
+    held_out = hold_out(X, splits, panels, None, methods, opinions=opinions, n_jobs=n_jobs)
+    folds = [
+        Fold(
+            train,
+            test,
+            models[train],
+            panels[train],
+            hold_out(X, again, panels, inner, n_jobs=n_jobs) if again else None,
+        )
+        for (train, test), again in zip(splits, nested, strict=True)
+    ]
+    rows, whole = held_out.rows, training.deployed
     return CrossFit(
         training=training,
-        deployed=Fold(training.deployed, rows[:0], models[0], panels[0]),
+        deployed=Fold(whole, rows[:0], models[whole], panels[whole]),
         folds=folds,
         held_out=held_out,
         truth=y[rows],
@@ -211,16 +203,13 @@ def cross_predict(
     """Deployed model, positions of the held-out rows, and out-of-fold predictions; the model needs no scores."""
     given = {"groups": groups, "sample_weight": sample_weight, "random_state": random_state}
     training = divide(estimator, X, y, cv=cv, **given)
-    trains, tests = zip(*training.splits, strict=True)
-    parts, places = distinct([training.deployed, *trains])
-    models = fit_models(estimator, training, parts, n_jobs)
-    predictions = [
-        predict_labels(models[place], take_rows(X, test))
-        for place, test in zip(places[1:], tests, strict=True)
-    ]
-    rows = np.concatenate(tests)
+    splits, whole = training.splits, training.deployed
+    parts = distinct([whole, *(train for train, _ in splits)])
+    models = ByRows(parts, fit_models(estimator, training, parts, n_jobs))
+    predictions = [predict_labels(models[train], take_rows(X, test)) for train, test in splits]
+    rows = np.concatenate([test for _, test in splits])
     order = np.argsort(rows, kind="stable")
-    return models[0], rows[order], np.concatenate(predictions)[order]
+    return models[whole], rows[order], np.concatenate(predictions)[order]
 
 
 def units_of(rows: Ints, groups: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -230,11 +219,19 @@ def units_of(rows: Ints, groups: NDArray[Any] | None) -> NDArray[Any] | None:
     return rows if len(np.unique(rows)) < len(rows) else None
 
 
-def distinct(parts: Sequence[Ints]) -> tuple[list[Ints], list[int]]:
-    """Different ones of several arrays of rows, and the number of each array among these."""
-    numbers: dict[bytes, int] = {}
-    places = [numbers.setdefault(part.tobytes(), len(numbers)) for part in parts]
-    return [parts[places.index(number)] for number in range(len(numbers))], places
+class ByRows:
+    """Values of parts of the training rows, each looked up by the positions of its rows."""
+
+    def __init__(self, parts: Sequence[Ints], values: Sequence[Any]) -> None:
+        self._values = {part.tobytes(): value for part, value in zip(parts, values, strict=True)}
+
+    def __getitem__(self, part: Ints) -> Any:
+        return self._values[part.tobytes()]
+
+
+def distinct(parts: Sequence[Ints]) -> list[Ints]:
+    """Different ones of several parts of the training rows."""
+    return list({part.tobytes(): part for part in parts}.values())
 
 
 def missing_classes(estimator: Any, y: NDArray[Any], part: Ints) -> set[Any]:
@@ -264,7 +261,7 @@ def fit_models(
 def hold_out(
     X: Any,
     splits: Sequence[Split],
-    panels: Sequence[Any],
+    panels: ByRows,
     names: Collection[str] | None = None,
     methods: Sequence[str] = (),
     *,
@@ -273,8 +270,8 @@ def hold_out(
 ) -> Outputs:
     """Outputs for the rows that each split holds out, by the panel of its training rows, in the order of the table."""
     tasks = (
-        delayed(panel)(take_rows(X, test), names, methods, opinions=opinions)
-        for panel, (_, test) in zip(panels, splits, strict=True)
+        delayed(panels[train])(take_rows(X, test), names, methods, opinions=opinions)
+        for train, test in splits
     )
     outputs = list(counted(Parallel(n_jobs=n_jobs, return_as="generator")(tasks), "describe"))
     rows = np.concatenate([test for _, test in splits])

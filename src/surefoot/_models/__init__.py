@@ -4,9 +4,7 @@ from surefoot._models._given import (
     GivenOutputs,
     check_outputs,
     class_text,
-    given_model,
     given_predictions,
-    inputs_of,
     lay_out,
     unseen_columns,
 )
@@ -27,6 +25,8 @@ from surefoot._models._model import (
     clone_model,
     clone_with_seed,
     fit_model,
+    given_model,
+    inputs_of,
     is_fitted,
     margin,
     offered_by,

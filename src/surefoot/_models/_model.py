@@ -226,6 +226,18 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
             return [*transformers, *[model] * hasattr(model, "output_columns")], model
 
 
+def given_model(model: Any) -> Any:
+    """Outputs in place of a model (`GivenOutputs`), if that is what an estimator holds; None for a model."""
+    predictor = split_model(model)[1]
+    return predictor if hasattr(predictor, "output_columns") else None
+
+
+def inputs_of(model: Any, table: Any) -> Any:
+    """Columns of a table that are inputs of a model: all, unless its outputs are among them."""
+    given = given_model(model)
+    return table if given is None else given.inputs(table)
+
+
 def offered_by(model: Any, name: str) -> Any:
     """What the estimator in a model, fitted or not, returns from its method `name`; None if it has no such method.
 

@@ -27,7 +27,7 @@ from sklearn.utils.multiclass import type_of_target
 from surefoot._models import _trial
 from surefoot._models._given import class_text
 from surefoot._parallel import free_memory
-from surefoot._tables import column_names, is_frame, is_numeric, split_columns
+from surefoot._tables import column_names, is_frame, kind_of, split_columns
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed, percent, plural
 
@@ -444,7 +444,7 @@ class NativeModel(BaseEstimator):
 
     def take_columns(self, X: Any) -> Self:
         """Take the names of the columns of a frame, and find those whose categories the model knows."""
-        if not is_frame(X):
+        if not is_frame(type(X)):
             return self
         facts, names, columns = facts_of(self.booster), column_names(X), split_columns(X)
         spelling = [spelled(name) for name in names]
@@ -455,7 +455,9 @@ class NativeModel(BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         flags = facts.flags or [False] * len(names)
         # A categorical column of LightGBM that no tree uses looks like any other in its file.
-        places = [i for i, column in enumerate(columns) if flags[i] or not is_numeric(column)]
+        places = [
+            i for i, column in enumerate(columns) if flags[i] or kind_of(column) not in "biuf"
+        ]
         if len(places) == len(facts.coded):
             self.categories_ = dict(zip(places, facts.coded, strict=True))
         self.is_categorical_ = np.isin(np.arange(len(names)), places)
@@ -465,7 +467,7 @@ class NativeModel(BaseEstimator):
         """Outputs of the model as its library gives them: an array with one entry or one line for each row."""
         if callable(self.booster):
             return _numbers(_outputs_of(self.booster, X))
-        if is_frame(X):
+        if is_frame(type(X)):
             X = self._with_categories(X)
         if library_of(self.booster) == "lightgbm":
             return self.booster.predict(X)

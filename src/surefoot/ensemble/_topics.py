@@ -437,7 +437,7 @@ class SharedNeighborhood(Neighborhood):
 
 def may_share(models: Sequence[Any], X: Any) -> bool:
     """Whether all fitted models take the rows untransformed and complete, so that they can share a neighbourhood."""
-    if is_frame(X) or X.ndim == 1 or as_numbers(X) is None:
+    if is_frame(type(X)) or X.ndim == 1 or as_numbers(X) is None:
         return False
     return all(takes_rows_as_they_are(model) for model in models)
 

@@ -339,6 +339,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             error=error,
             classes=self.classes_,
             probabilities=held_out.answers.get("predict_proba"),
+            pooled=held_out.answers.get("pool"),
             losses=losses,
             wrong=self._learner.held_out_probability_,
             costs=self._costs,
@@ -346,7 +347,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _with_pools(self, cross: CrossFit) -> CrossFit:
         """Result with columns of second opinions that are pooled by what each opinion is worth, out of fold."""
-        held_out, columns = cross.held_out, dict(cross.held_out.columns)
+        held_out = cross.held_out
+        columns, answers = dict(held_out.columns), dict(held_out.answers)
         for name in self._learned:
             opinion = cross.deployed.panel.indicators[name]
             if not isinstance(opinion, SecondOpinion):
@@ -354,15 +356,16 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             own = held_out.answers.get("predict_proba")
             if own is None:
                 own = opinion.index_.model.probabilities_of_scores(held_out.scores)
-            opinion.weights_, columns[name] = opinion.learn_pool(
+            opinion.weights_, answers["pool"] = opinion.learn_pool(
                 [own, *(held_out.opinions[other] for other, _ in opinion.opinions_)],
-                top_class(held_out.scores),
                 np.searchsorted(self.classes_, cross.truth),
                 cross.weight,
                 cross.units,
                 cross.training.seed,
             )
-        return replace(cross, held_out=held_out._replace(columns=columns))
+            log_odds = opinion.log_odds(answers["pool"], top_class(held_out.scores))
+            columns[name] = log_odds[:, None]
+        return replace(cross, held_out=held_out._replace(columns=columns, answers=answers))
 
     def _new_learner(self, seed: int) -> Any:
         """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""

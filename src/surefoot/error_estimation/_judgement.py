@@ -200,6 +200,9 @@ class HeldOut(Judgement):
     opinions : dict of str to ndarray of shape (n_held_out,), or (n_held_out, n_classes)
         Out-of-fold outputs of the other models that `SecondOpinion` fitted, by name: predictions of regressors,
         probabilities of classifiers; empty without it.
+    pooled : ndarray of shape (n_held_out, n_classes), or None
+        Out-of-fold class probabilities of the pool of these models and the model itself; None for a regressor, without
+        `SecondOpinion`, and in a file.
     groups : ndarray of shape (n_held_out,), or None
         Group of each row, as given to `fit`; copies of a row (equal inputs that are no coincidence) are in one group.
     distinct : ndarray of bool of shape (n_held_out,), or None
@@ -233,6 +236,7 @@ class HeldOut(Judgement):
     scores: Floats
     splits: Ints
     opinions: dict[str, NDArray[Any]] = field(default_factory=dict)
+    pooled: Floats | None = None
     groups: NDArray[Any] | None = None
     distinct: Mask | None = None
     truth: NDArray[Any]
@@ -241,8 +245,9 @@ class HeldOut(Judgement):
     refitted: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """State to save: the fields alone, without the index, which may hold anything."""
-        return {each.name: getattr(self, each.name) for each in fields(self)} | {"index": None}
+        """State to save: the fields, without the index, which may hold anything, and the pool, which a report needs."""
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        return state | {"index": None, "pooled": None}
 
     def _lines(self) -> list[str]:
         measured = self.unit.all_rows.format(self.unit.show(float(self.losses.mean())))

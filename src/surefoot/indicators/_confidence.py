@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import margin, top_class
 from surefoot._typing import Floats
-from surefoot.indicators._indicator import Indicator, own_probabilities
+from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
@@ -75,7 +75,7 @@ class Confidence(Indicator):
         scores = neighborhood.scores
         if self.per_class:
             return scores
-        probabilities = own_probabilities(neighborhood)
+        probabilities = neighborhood.probabilities
         entropy = entr(probabilities).sum(axis=1)
         predicted = top_class(scores)
         own = probabilities[np.arange(len(predicted)), predicted]

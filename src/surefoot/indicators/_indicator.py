@@ -326,11 +326,3 @@ def nearness(distances: Floats) -> Floats:
     floor = NEAREST * distances.mean(axis=1, keepdims=True)
     weights = 1 / np.maximum(distances, np.where(floor > 0, floor, 1.0))
     return weights / weights.sum(axis=1, keepdims=True)
-
-
-def own_probabilities(neighborhood: Neighborhood) -> Floats:
-    """Class probabilities of the model, or its decision values turned into probabilities."""
-    outputs = neighborhood.index.model
-    if outputs.has_probabilities:
-        return neighborhood.probabilities
-    return outputs.probabilities_of_scores(neighborhood.scores)

@@ -18,7 +18,7 @@ from surefoot._models import FittedModel, SharedTrees, VotingTrees, top_class
 from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator, own_probabilities
+from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -203,41 +203,46 @@ class SecondOpinion(Indicator):
                 outputs[name] = probabilities_of(opinion, rows, model.classes)
         if not model.is_regression:
             others = [outputs[name] for name, _ in self.opinions_]
-            opinions = log_opinions(model, [own_probabilities(neighborhood), *others])
+            opinions = log_opinions(model, [neighborhood.probabilities, *others])
             predicted = top_class(neighborhood.scores)
-            columns = [pooled_log_odds(model, opinions, self.weights_, predicted)]
+            columns = [self.log_odds(np.exp(pooled(opinions, self.weights_)), predicted)]
         return np.column_stack(columns)
 
     def learn_pool(
         self,
         probabilities: Sequence[Floats],
-        predicted: Ints,
         codes: Ints,
         weight: Floats | None = None,
         groups: Any = None,
         random_state: Any = None,
     ) -> tuple[Floats, Floats]:
-        """Weights of the pool, learned on held-out rows, and the column `log_odds` of these rows, out of fold.
+        """Weights of the pool, learned on held-out rows, and its class probabilities for these rows, out of fold.
 
         Parameters
         ----------
         probabilities : sequence of ndarrays of shape (n_rows, n_classes)
             Held-out probabilities of the model itself and of each other model.
-        predicted, codes : ndarray of shape (n_rows,)
-            Numbers of the predicted and of the true classes.
+        codes : ndarray of shape (n_rows,)
+            Numbers of the true classes.
         weight, groups : array-like of shape (n_rows,), default=None
             Weights of the rows, and groups that stay together in a fold.
         random_state : int, default=None
             Seed of the folds.
         """
-        model = self.index_.model
-        opinions = log_opinions(model, probabilities)
-        column = np.empty((len(codes), 1))
+        opinions = log_opinions(self.index_.model, probabilities)
+        of_pool = np.empty(opinions.shape[1:])
         for train, test in learner_folds(len(codes), groups, random_state):
             of_train = None if weight is None else weight[train]
             weights = pool_weights(opinions[:, train], codes[train], of_train)
-            column[test, 0] = pooled_log_odds(model, opinions[:, test], weights, predicted[test])
-        return pool_weights(opinions, codes, weight), column
+            of_pool[test] = np.exp(pooled(opinions[:, test], weights))
+        return pool_weights(opinions, codes, weight), of_pool
+
+    def log_odds(self, probabilities: Floats, predicted: Ints) -> Floats:
+        """Clipped log-odds of the predicted classes by the probabilities of the pool."""
+        # Several opinions together may be surer than each of them.
+        least = self.index_.model.least_probability**2
+        of_predicted = probabilities[np.arange(len(predicted)), predicted]
+        return np.asarray(logit(np.clip(of_predicted, least, 1 - least)))
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Pooled log-odds of the predicted class, or minus the mean absolute gap."""
@@ -260,15 +265,6 @@ def log_opinions(model: FittedModel, probabilities: Sequence[Floats]) -> Floats:
     """Logarithms of class probabilities by several models, (n_models, n_rows, n_classes), none below what rows show."""
     least = model.least_probability
     return np.log(np.clip(np.stack(probabilities), least, 1 - least))
-
-
-def pooled_log_odds(
-    model: FittedModel, opinions: Floats, weights: Floats, predicted: Ints
-) -> Floats:
-    """Clipped log-odds of the predicted classes by a pool of opinions."""
-    probabilities = np.exp(pooled(opinions, weights))[np.arange(len(predicted)), predicted]
-    least = model.least_probability**2  # several opinions together may be surer than each of them
-    return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
 
 
 def probabilities_of(opinion: Any, rows: Any, classes: NDArray[Any]) -> Floats:

@@ -151,7 +151,7 @@ def member_answers(model: Any, X: Any) -> Floats:
 
 def _columns(X: Any, features: Ints) -> Any:
     """Columns that a bagged member was fitted on, without names, as bagging passes arrays to its members."""
-    return (np.asarray(X) if is_frame(X) else X)[:, features]
+    return (np.asarray(X) if is_frame(type(X)) else X)[:, features]
 
 
 def _are_no_voters(model: Any, members: Any) -> bool:

@@ -297,7 +297,7 @@ class Neighborhood:
     neighbor_scores : ndarray of shape (n_rows, n_neighbors, 1 or n_classes)
         Out-of-fold scores of the neighbours, in an action that cross-fits.
     probabilities : ndarray of shape (n_rows, n_classes)
-        Class probabilities of the model, if it has `predict_proba`.
+        Class probabilities of the model, or its decision values turned into probabilities.
     opinions : dict of str to ndarray
         Outputs of other models on the rows, by name; an indicator that asks other models adds theirs.
 
@@ -379,8 +379,11 @@ class Neighborhood:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Class probabilities of the model for the rows."""
-        return self.index.model.probabilities(self._asked("predict_proba"))
+        """Class probabilities of the model for the rows, or its decision values turned into probabilities."""
+        model = self.index.model
+        if model.has_probabilities:
+            return model.probabilities(self._asked("predict_proba"))
+        return model.probabilities_of_scores(self.scores)
 
     def answer(self, method: str) -> NDArray[Any]:
         """Output of the model's `predict` or `predict_proba` for the rows."""
@@ -394,7 +397,7 @@ class Neighborhood:
             known |= {} if output is None else {method: output}
         if method not in known:
             rows = self.table if index.model.is_given else self.transformed
-            if index.input.library is not None and not is_frame(rows):  # it knows names
+            if index.input.library is not None and not is_frame(type(rows)):  # it knows names
                 rows = index.input.as_model_sees(self.inputs)
             known[method] = index.model.asked(method, rows, known)
         return known[method]

@@ -102,6 +102,18 @@ class NeighborVoter(ABC):
         (`neighbor_search()`).
     list_length : int
         Number of neighbours that the outputs are made of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborVoter
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> model = KernelKNeighborsClassifier(n_neighbors=3, gamma=1.0).fit(X, y)
+    >>> isinstance(model, NeighborVoter)
+    True
+    >>> lists = model.search_.kneighbors(np.array([[0.5]]), 3)
+    >>> model.output_of_lists("decision_function", *lists).round(3), model.decision_function([[0.5]]).round(3)
+    (array([-1.556]), array([-1.556]))
     """
 
     metric: Any

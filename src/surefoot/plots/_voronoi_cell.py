@@ -205,7 +205,7 @@ class VoronoiCellDisplay(Display):
         check_option(color_by, "color_by", ["margin", "flips"])
         _check_indicator(indicator)
         row = _as_row(query)
-        if is_frame(row):  # an array has no names to check
+        if is_frame(type(row)):  # an array has no names to check
             validate_data(indicator, row, reset=False, skip_check_array=True)
         neighborhood, space = Neighborhood(indicator.index_, row), indicator.index_.space
         answers = _model_answers(neighborhood, indicator.n_neighbors_)
@@ -414,7 +414,7 @@ def _check_plane(rows: Any, name: str) -> None:
 
 def _as_row(query: Any) -> Any:
     """Table with the query as its one row: frames stay frames, and a pandas row becomes one."""
-    if not is_frame(query):
+    if not is_frame(type(query)):
         is_series = hasattr(query, "to_frame")
         query = query.to_frame().T if is_series else np.atleast_2d(np.asarray(query))
     if query.shape[0] != 1:

@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
-from surefoot._logistic import pool_weights, pooled
 from surefoot._models import class_votes, fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
@@ -60,9 +59,6 @@ OPINIONS = {
 
 # All of them and the model together, which is often better than each.
 POOL = "a weighted mean of this model and others"
-
-# Probabilities are not taken as surer than this before they are averaged.
-LEAST_PROBABILITY = 1e-4
 
 # Fewest rows on which two models differ, to learn which of them is better where.
 LEAST_DIFFERENT = 20
@@ -218,8 +214,8 @@ class Alternatives:
             for kind, name in OPINIONS[held_out.task.kind].items()
             if kind in held_out.opinions and kind != own
         }
-        if classes is not None and len(held_out.opinions) > 1:
-            outputs[POOL] = self._pool()
+        if held_out.pooled is not None and len(held_out.opinions) > 1:
+            outputs[POOL] = held_out.pooled
         self.others = list(outputs)
         # What given outputs could be is compared with these outputs, not with other models of the table.
         self.aside = self.others if is_given else []
@@ -242,19 +238,6 @@ class Alternatives:
         self.note = ""
         if n_rows > MOST_LEARNED_ROWS:
             self.note = f" The other models were fitted on {number(MOST_LEARNED_ROWS)} rows only."
-
-    def _pool(self) -> Floats:
-        """Class probabilities by a weighted mean of the models' logarithms; weights are learned on the other folds."""
-        held_out = self.held_out
-        every = [*held_out.opinions.values()]
-        every += [] if held_out.probabilities is None else [held_out.probabilities]
-        logs = np.log(np.clip(np.stack(every), LEAST_PROBABILITY, 1))
-        codes = held_out.task.codes(held_out.truth)
-        probabilities = np.empty(logs.shape[1:])
-        for here in self.folds:
-            weights = pool_weights(logs[:, ~here], codes[~here])
-            probabilities[here] = np.exp(pooled(logs[:, here], weights))
-        return probabilities
 
     def compare(self) -> list[dict[str, Any]]:
         """Mean loss of each, with ROC AUC and log loss of classifiers, R² of regressors; the model first."""

@@ -221,7 +221,7 @@ def _cell_values(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
     names = [] if issparse(part) else column_names(part)[:MOST_COLUMNS]
     if not names:
         return [], [[] for _ in rows]
-    labels = [str(name) if is_frame(part) else f"column {name}" for name in names]
+    labels = [str(name) if is_frame(type(part)) else f"column {name}" for name in names]
     columns = [as_objects(column) for column in split_columns(part)[:MOST_COLUMNS]]
     return labels, [[json_value(column[i]) for column in columns] for i in range(len(rows))]
 

@@ -14,17 +14,18 @@ from sklearn.utils import check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._kernels import Stored, aligned_neighbors, search, store_series
-from surefoot._series import (
+from surefoot._typing import Floats, Ints
+from surefoot.neighborhoods import NeighborSearch
+from surefoot.time_series._series import (
+    UNBOUNDED,
     NeighborLists,
     SeriesBatch,
     check_path_exists,
     check_same_channels,
     check_series,
     row_keys,
+    window_radius,
 )
-from surefoot._typing import Floats, Ints
-from surefoot._validation import UNBOUNDED, window_radius
-from surefoot.neighborhoods import NeighborSearch
 
 # Series in a batch of queries. A compiled call cannot be interrupted, so a batch must not be large. With many
 # batches all threads end together; with too many, starting them takes long.

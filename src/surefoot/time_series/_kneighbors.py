@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +13,30 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
-from surefoot._series import check_path_exists, check_same_channels, check_series
 from surefoot._sklearn_private import neighbor_weights
 from surefoot._typing import Floats, Ints
 from surefoot._validation import (
-    UNBOUNDED,
     check_class_labels,
     check_option,
     check_target,
-    window_radius,
 )
 from surefoot.indicators import (
+    Confidence,
     Indicator,
     NeighborDisagreement,
     NeighborDistance,
     NeighborError,
     TrustScore,
 )
-from surefoot.neighborhoods import NeighborVoter
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, NeighborVoter
 from surefoot.time_series._dtw import DTWNeighbors
-from surefoot.time_series._vote_confidence import VoteConfidence
+from surefoot.time_series._series import (
+    UNBOUNDED,
+    check_path_exists,
+    check_same_channels,
+    check_series,
+    window_radius,
+)
 
 Weights = str | Callable[[Floats], Floats]
 
@@ -82,6 +86,44 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     cost, index = np.empty((1, 1)), np.empty((1, 1), dtype=np.int64)
     search(stored[0], np.array([-1]), stored[1], steps, cost, index)
     return float(np.sqrt(cost[0, 0]))
+
+
+class VoteConfidence(Confidence):
+    """Confidence of a nearest-neighbour vote: shares of the votes, and the distance of the nearest voter.
+
+    Besides the columns of `Confidence` there is `log_distance`, the logarithm of the distance to the nearest training
+    row: the votes of a single neighbour are always unanimous, and then only the distance measures confidence.
+    """
+
+    needs_rows = True  # the nearest voter
+
+    directions: ClassVar[dict[str, int]] = {**Confidence.directions, "log_distance": 1}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        response: str = "auto",
+        per_class: bool = False,
+        space: Any = "scaled",
+        metric: Any = "auto",
+    ) -> None:
+        super().__init__(estimator, response=response, per_class=per_class)
+        self.space = space
+        self.metric = metric
+
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index that an action built, in place of `fit`."""
+        self._nearest = NeighborDistance(n_neighbors=1).attach(index)
+        return super().attach(index)
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Columns of `Confidence`, and the logarithm of the distance to the nearest training row."""
+        return np.hstack([super().columns(neighborhood), self._nearest.columns(neighborhood)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        return np.append(super().get_feature_names_out(), "log_distance")
 
 
 class SeriesVoteClassifier(NeighborVoter, ClassifierMixin, BaseEstimator):

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._series import complete_lists, drop_own
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_option
@@ -19,6 +18,7 @@ from surefoot.time_series._kneighbors import (
     class_occurrences,
     votes_by_size,
 )
+from surefoot.time_series._series import complete_lists, drop_own
 
 Lists = tuple[Floats, Ints]
 
