@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, PanelOutput
-from surefoot._models import given_model, series_model, top_class
+from surefoot._models import given_model, margin, series_model, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator
@@ -41,6 +41,9 @@ from surefoot.indicators import (
     TrustScore,
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+# Most rows times classes: about ten tables of so many probabilities exist at once, of 0.8 GB each.
+MOST_PROBABILITIES = 100_000_000
 
 # Rows that are added to those of which an error rate is taken, with the rate that is expected.
 N_ADDED = 5.0
@@ -365,6 +368,13 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 f"prior={prior!r} is not known: it may be 'auto', an ErrorPrior or None."
             )
         self.classes_ = known_classes(self.estimator, y)
+        n_rows, n_classes = len(y), len(self.classes_)
+        if n_rows * n_classes > MOST_PROBABILITIES:
+            raise ValueError(
+                f"y has {n_classes:,} classes and {n_rows:,} rows: tables of their probabilities would take about "
+                f"{80 * n_rows * n_classes / 1e9:.0f} GB. Merge rare classes, or pass at most "
+                f"{MOST_PROBABILITIES // n_classes:,} rows."
+            )
         self._costs = None if self.loss is None else check_costs(self.loss, len(self.classes_))
         self._error_methods = () if self.loss is None else ("predict",)
         return y
@@ -447,7 +457,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     def _keep_for_sets(self, cross: CrossFit, codes: NDArray[Any]) -> None:
         """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
         held_out, self._n_trained = cross.held_out, cross.panel.indexes[0].n_trained
-        scores = nonconformity(held_out.scores)[np.arange(len(codes)), codes]
+        scores = -margin(held_out.scores, codes)
         counts = cross.distinct[held_out.rows]
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):
