@@ -197,6 +197,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Weights learned on other tables, from which the default `learner` starts (pretrained meta-model).
         "auto" is the one that ships with surefoot, if the columns are those that it was learned on: the default
         indicators, on dense rows. With other columns there is no prior, and `prior_` is None.
+    sets : bool, default=False
+        Whether the models of the folds are kept, for `predict_set`: they make the object and its file larger.
     max_reference_rows : int, default=5_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken. The model learns
         from all rows, and the other models of `SecondOpinion` from up to 50,000.
@@ -241,10 +243,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     Notes
     -----
-    `predict_set` is conformal prediction. With a single split, or a frozen model, the set contains the true class
-    with a probability of at least `confidence`. With K folds it is CV+: the probability is at least
-    2·confidence − 1, less a term that vanishes with many rows per fold; in practice it is near `confidence`. There
-    is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
+    `predict_set`, which needs `sets=True`, is conformal prediction. With a single split, or a frozen model, the set
+    contains the true class with a probability of at least `confidence`. With K folds it is CV+: the probability is at
+    least 2·confidence − 1, less a term that vanishes with many rows per fold; in practice it is near `confidence`.
+    There is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
 
     References
     ----------
@@ -279,6 +281,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         cv: Any = 5,
         loss: Any = None,
         prior: Any = "auto",
+        sets: bool = False,
         max_reference_rows: int = 5_000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -295,6 +298,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         )
         self.loss = loss
         self.prior = prior
+        self.sets = sets
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
         """Conformal prediction set of each row: classes that cannot be ruled out; fewer is more certain.
@@ -313,6 +317,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """
         check_share(confidence, "confidence")
         X = check_rows(self, X)
+        if self._fold_models is None:
+            raise ValueError(
+                "predict_set needs the models of the folds: fit with sets=True, which keeps them."
+            )
         check_supported(sum(map(len, self._held_out_nonconformity)), confidence)
         new = [nonconformity(self._fold_scores(model, X)) for model in self._fold_models]
         return cv_plus_sets(new, self._held_out_nonconformity, confidence)
@@ -396,7 +404,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             error = self._in_costs(self._learner.held_out_probability_, held_out.scores, prediction)
             self._cost_factor = cost_factor(losses, error, weight)
             error = self._cost_factor * error
-        self._keep_for_sets(cross, codes)
+        self._fold_models: list[Any] | None = None
+        if self.sets:
+            self._keep_for_sets(cross, codes)
         return HeldOut(
             **known,
             prediction=prediction,
