@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier, assess_predictions
-from surefoot._logistic import MOST_POOLED_VALUES, pool_weights
 
 
 class Unfitted(ClassifierMixin, BaseEstimator):
@@ -33,13 +31,3 @@ def test_more_than_100_classes_have_no_trees():
     error_estimator = IndividualErrorClassifier(GaussianNB(), cv=2, random_state=0).fit(X, y)
     assert set(error_estimator.held_out_.opinions) == {"linear", "gaussian", "kernel"}
     assert np.isfinite(error_estimator.judge(X[:3]).error).all()
-
-
-def test_weights_of_many_classes_are_learned_from_some_of_the_rows():
-    rng = np.random.default_rng(0)
-    n_classes = MOST_POOLED_VALUES // 500
-    codes = rng.integers(0, n_classes, 1_000)
-    opinions = np.log(rng.dirichlet(np.full(n_classes, 0.5), size=(2, 1_000)) + 1e-12)
-    opinions[0, np.arange(1_000), codes] += 5
-    expected = pool_weights(opinions[:, ::2], codes[::2])
-    assert_allclose(pool_weights(opinions, codes), expected)
