@@ -24,7 +24,7 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 import numpy as np
 
 from reproduction.data import fetch_ucr, list_ucr
-from surefoot.neighborhoods import DTWNeighbors
+from surefoot.time_series import DTWNeighbors
 
 SETS = [
     "CBF", "ECG200", "FaceFour", "GunPoint", "Lightning7", "MedicalImages", "OSULeaf", "Plane",
@@ -35,7 +35,7 @@ THREAD_SETS = ["Adiac", "FacesUCR", "FiftyWords", "OSULeaf", "SwedishLeaf", "Wor
 MEMORY_SCRIPT = """
 import resource, time
 import numpy as np
-from surefoot.neighborhoods import DTWNeighbors
+from surefoot.time_series import DTWNeighbors
 random = np.random.default_rng(0)
 X = random.standard_normal((100_000, 128), dtype=np.float64).cumsum(axis=1)
 queries = random.standard_normal((200, 128)).cumsum(axis=1)
@@ -49,7 +49,7 @@ print(f"fit {{fitted - start:.1f}} s, search {{time.perf_counter() - fitted:.1f}
 FIRST_CALL_SCRIPT = """
 import time
 import numpy as np
-from surefoot.neighborhoods import DTWNeighbors
+from surefoot.time_series import DTWNeighbors
 X = np.random.default_rng(0).normal(size=(20, 50))
 start = time.perf_counter()
 DTWNeighbors(1).fit(X).kneighbors()

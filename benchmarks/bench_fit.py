@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from error_cost import sample_clock, search, seconds
-from surefoot._models import Outputs
+from surefoot._models import FittedModel
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.neighborhoods import Neighborhood
 from timing import report
@@ -49,7 +49,7 @@ def draw(n_rows):
 def model_clock():
     """Yield a list that collects the times of the model's calls on the rows themselves and on samples."""
     times, inside = [], []
-    methods = [(Outputs, "__call__"), (Neighborhood, "_asked"), (Neighborhood, "answer")]
+    methods = [(FittedModel, "__call__"), (Neighborhood, "_asked"), (Neighborhood, "answer")]
     originals = [getattr(kind, name) for kind, name in methods]
 
     def timed(method, self, inputs):

@@ -99,7 +99,7 @@ def reuters_memory():
     knn = KernelKNeighborsClassifier(N_NEIGHBORS, kernel="cosine")
     stability = LocalSensitivity(knn, n_neighbors=N_NEIGHBORS).fit(X_train, y_train)
     stability.transform(X_test)
-    stability.index_.predictor.decision_function(X_test)
+    stability.index_.model.predictor.decision_function(X_test)
     report("Reuters with sensitivity, peak MiB", peak_memory(), "at most", 600)
 
 

@@ -13,9 +13,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from surefoot.datasets import make_cylinder_bell_funnel
-from surefoot.neighborhoods import DTWNeighbors, hubness, infect_hubs
+from surefoot.neighborhoods import hubness, infect_hubs
 from surefoot.resampling import HoldoutSplit
-from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
+from surefoot.time_series import DTWNeighbors, KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 # %%
 # Three shapes with noise: a plateau, a rise, a fall.

@@ -40,7 +40,7 @@ columns.round(2).head()
 # Dark points are rows whose class changes nearby: they lie along the borders between the predicted classes.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-forest = stability.index_.predictor
+forest = stability.index_.model.predictor
 DecisionBoundaryDisplay.from_estimator(
     forest,
     X_test,

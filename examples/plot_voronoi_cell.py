@@ -51,7 +51,7 @@ rows = {"a steady prediction": [-0.6, 0.75], "a shaky prediction": [0.5, 0.3]}
 figure, axes = plt.subplots(1, 2, figsize=(12.5, 6.2), layout="constrained")
 for ax, (title, row) in zip(axes, rows.items(), strict=True):
     DecisionBoundaryDisplay.from_estimator(
-        stability.index_.predictor,
+        stability.index_.model.predictor,
         X,
         ax=ax,
         response_method="decision_function",

@@ -22,9 +22,7 @@ EXPERIMENTS = {
     "duda-figure-9-4": "bias and variance of four models of a noisy cubic",
     "duda-figure-9-5": "boundary bias and variance of three Gaussian models in the plane",
     "churn": "four variants of AdaBoost on customer churn; needs the churn tables",
-    "prior-cases": "what goes with the mistakes of many models on many tables, to learn from; needs the PMLB tables",
-    "error-prior": "the prior of the classifiers' error estimator, from the cases of prior-cases in the same folder",
-    "error-size-prior": "the prior for sizes of regressors' errors, learned on many tables; needs the PMLB tables",
+    "priors": "both priors that ship with surefoot, from many models on many tables; needs the PMLB tables",
     "queries-and-the-oracle": "labels needed by each way of asking for them",
 }
 

@@ -64,7 +64,7 @@ def aurocs(model: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> 
     rows = []
     for name, indicator in {**indicators, WITHOUT: Confidence(model)}.items():
         fitted = indicator.fit(X_train, y_train)
-        wrong = fitted.index_.predictor.predict(X_test) != y_test
+        wrong = fitted.index_.model.predictor.predict(X_test) != y_test
         trust = fitted.score_samples(X_test)
         auroc = round(error_auroc_score(wrong, -trust), 4) if wrong.any() else ""
         rows.append({"sampling": name, "errors": int(wrong.sum()), "error_auroc": auroc})

@@ -11,9 +11,9 @@ from sklearn.model_selection import KFold
 
 from reproduction.data import fetch_ucr, list_ucr
 from reproduction.results import Floats, Ints, paired_p_value, progress, text_table, write_table
-from surefoot.neighborhoods import DTWNeighbors, hubness, infect_hubs
+from surefoot.neighborhoods import hubness, infect_hubs
 from surefoot.resampling import HoldoutSplit
-from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
+from surefoot.time_series import DTWNeighbors, KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 NOISE = (0.0, 0.01, 0.05, 0.1)
 FEWEST_SERIES = 100

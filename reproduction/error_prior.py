@@ -1,7 +1,7 @@
-"""Prior of the classifiers' error estimator, learned from the cases of `prior-cases` in the same folder.
+"""Prior of the classifiers' error estimator: what goes with the mistakes of many models on many tables.
 
-Writes `error_prior.json`, which ships with surefoot, and `error_prior.csv`, the results of each case with a prior that
-was learned without the tables of its family.
+Collects the cases of classification that the folder lacks, learns from them, and writes `error_prior.json`, which
+ships with surefoot, and `error_prior.csv`, the results of each case with a prior that was learned without its family.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from reproduction import prior_cases
-from reproduction.prior_cases import planned, read_case
+from reproduction.prior_cases import collect_all, planned, read_case
 from reproduction.results import Floats, Ints, progress, write_table
 from surefoot.error_estimation import ErrorPrior
 from surefoot.metrics import augrc_loss
@@ -36,16 +35,16 @@ Stored = dict[str, Any]
 
 
 def run(out: Path, *, quick: bool = False) -> str:
-    """Learn the prior from the cases in a folder, write it with its results, and return a summary."""
-    if quick:
-        prior_cases.run(out, quick=True)
-    cases = [read_case(case.path(out)) for case in planned("classification", quick=quick)]
+    """Collect, learn, write the prior and the results of each case, and return a summary."""
+    wanted = planned("classification", quick=quick)
+    collected = collect_all(wanted, out)
+    cases = [read_case(case.path(out)) for case in wanted]
     learn_prior(cases).save(out / "error_prior.json")
     n_folds = min(FOLDS, len({case["family"] for case in cases}))
     folds = progress(cross_fitted(cases, n_folds), total=n_folds, label="folds of families")
     lines = [figures(case, prior) for prior, held_back in folds for case in held_back]
     write_table(out / "error_prior.csv", lines)
-    return summary(lines)
+    return f"{collected}\n{summary(lines)}"
 
 
 def cross_fitted(
@@ -95,11 +94,14 @@ def learn_prior(cases: Sequence[Stored]) -> ErrorPrior:
 
 def next_round(data: list[tuple[Floats, Ints]], prior: ErrorPrior) -> ErrorPrior:
     """Prior with mean and covariance of the cases' weights, given their posteriors under the prior before it."""
-    means, covariances = zip(*(prior.posterior(*case) for case in data), strict=True)
-    after = np.mean(covariances, axis=0) + np.cov(np.transpose(means), bias=True)
+    posteriors = [prior.posterior(*case) for case in data]
+    # Intercepts are the cases' own.
+    means = np.array([mean[1:] for mean, _ in posteriors])
+    after = np.mean([covariance[1:, 1:] for _, covariance in posteriors], axis=0)
+    after += np.cov(means.T, bias=True)
     after += SHRINKAGE * (np.diag(np.diag(after)) - after)
     after += LEAST_VARIANCE * np.eye(len(after))
-    return replace(prior, mean=np.mean(means, axis=0), covariance=after)
+    return replace(prior, mean=means.mean(axis=0), covariance=after)
 
 
 def figures(case: Stored, prior: ErrorPrior) -> Stored:

@@ -1,8 +1,8 @@
 """Cases that the priors of the error estimators are learned from: the columns of many models on many tables.
 
 A case is one model on one table. Its file has the columns of the held-out training rows and of the test rows, and
-which predictions were wrong (or, for regression, the residuals). `python -m reproduction prior-cases` collects all of
-them; some alone:
+which predictions were wrong (or, for regression, the residuals). `python -m reproduction priors` collects those that
+the priors are learned from; others:
 
     python -m reproduction.prior_cases FOLDER --tables glass irish --models forest --sizes 300
 """
@@ -96,11 +96,6 @@ class Split(NamedTuple):
     y: NDArray[Any]
     X_test: Any
     y_test: NDArray[Any]
-
-
-def run(out: Path, *, quick: bool = False) -> str:
-    """Collect the cases of both tasks, write `prior_cases_<task>.csv`, and return what was collected as text."""
-    return "\n".join(collect_all(planned(task, quick=quick), out) for task in get_args(Task))
 
 
 def planned(task: Task, *, quick: bool = False) -> list[Case]:

@@ -8,7 +8,7 @@ choices are made on the first, and the second is printed with `--report` only, w
 Three kinds of files are kept apart in FOLDER, so that a change of surefoot leaves the costly ones as they are:
 `rivals/` (`arena_rivals.py`), `fits/` of the costly models that are judged, and `cases/` with surefoot's columns.
 Resumable: what is on disk is not computed again. Needs the tables in $SUREFOOT_DATA, pandas, matplotlib and the group
-`boosters`. The priors are learned on the cases of `prior-cases` in the folder `--cases`, or without it on the arena's
+`boosters`. The priors are learned on the cases of `priors` in the folder `--cases`, or without it on the arena's
 own cases of the five models with up to 1,500 rows:
 
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python research/arena.py --cases FOLDER --out FOLDER
@@ -285,7 +285,7 @@ def probability_figures(wrong, probability, known_wrong):
 def main():
     """Judge every case, and write the figures, their summary and a picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=Path, help="folder of `prior-cases`")
+    parser.add_argument("--cases", type=Path, help="folder of `priors`")
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--tables", nargs="*")
     parser.add_argument("--models", nargs="*", default=[*FIVE, *STRONG])
@@ -318,7 +318,7 @@ def main():
 
 
 def priors_of(options, cases):
-    """Priors from the cases of `prior-cases`, or from the arena's own."""
+    """Priors from the cases of `priors`, or from the arena's own."""
     folder = options.out / "priors"
     if options.cases:
         learned = planned("classification", quick=options.quick)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from reproduction.data import fetch_ucr, list_ucr
-from surefoot.neighborhoods import DTWNeighbors
+from surefoot.time_series import DTWNeighbors
 
 LARGEST = 500
 N_NEIGHBORS = 9

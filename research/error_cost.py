@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from benchmarks.timing import report, seconds
 from error_detection import encoded, halves, models
 from reproduction.data import list_tables
-from surefoot._models import Outputs
+from surefoot._models import FittedModel
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.neighborhoods import Neighborhood
 
@@ -30,7 +30,7 @@ N_NEIGHBORS = 30
 def sample_clock():
     """Yield a list that collects the times of the model's calls on samples, and of no others."""
     times, sampling = [], []
-    sample_scores, call = Neighborhood.sample_scores, Outputs.__call__
+    sample_scores, call = Neighborhood.sample_scores, FittedModel.__call__
 
     def timed_sample_scores(self, *arguments, **options):
         sampling.append(True)
@@ -46,11 +46,11 @@ def sample_clock():
             times.append(time.process_time() - start)
         return found
 
-    Neighborhood.sample_scores, Outputs.__call__ = timed_sample_scores, timed_call
+    Neighborhood.sample_scores, FittedModel.__call__ = timed_sample_scores, timed_call
     try:
         yield times
     finally:
-        Neighborhood.sample_scores, Outputs.__call__ = sample_scores, call
+        Neighborhood.sample_scores, FittedModel.__call__ = sample_scores, call
 
 
 def search(rows):

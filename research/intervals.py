@@ -2,7 +2,7 @@
 
 Six development tables and the twelve regression tables of PMLB with 1,000 rows and more, 120, 350 and 1,500 training
 rows (at most half of a table), three models, up to 1,500 test rows. The prior for sizes of errors is learned again
-without the family of each table, from the cases of `python -m reproduction error-size-prior --out FOLDER`. Intervals
+without the family of each table, from the cases of `python -m reproduction priors --out FOLDER`. Intervals
 are judged by their coverage, in all and by thirds of the estimated size (of the width, for the rivals), by their
 Winkler score divided by that of constant-width cross-conformal intervals of the same model (below 1 is better), and by
 the rank correlation of their width with the true absolute error. Families are in two halves: choices were made on the
@@ -304,7 +304,7 @@ def main():
     """Measure, print, and write the cases of each number of training rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--cases", type=Path, required=True, help="cases of error-size-prior")
+    parser.add_argument("--cases", type=Path, required=True, help="cases of priors")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument(
         "--train-rows", type=int, nargs="+", choices=list(ASKED), default=list(ASKED)

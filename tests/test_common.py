@@ -39,8 +39,7 @@ from surefoot.indicators import (
     TrustScore,
     VoteDisagreement,
 )
-from surefoot.neighborhoods import DTWNeighbors
-from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
+from surefoot.time_series import DTWNeighbors, KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 
 def public_estimators():

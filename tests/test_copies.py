@@ -51,7 +51,7 @@ def test_copies_are_a_group_and_count_once(table):
         if isinstance(table, csr_array)
         else (table.iloc[order] if isinstance(table, pd.DataFrame) else table[order])
     )
-    groups, distinct, _ = group_copies(doubled)
+    groups, distinct, *_ = group_copies(doubled)
     assert_array_equal(groups[:200], groups[200:])
     assert len(set(groups.tolist())) == 200
     assert_array_equal(distinct, np.arange(400) < 200)
@@ -72,6 +72,14 @@ def test_a_frequent_row_is_no_copy_and_hides_no_copies():
     assert_array_equal(copied.groups[:30], copied.groups[200:230])
     assert len(set(copied.groups.tolist())) == 300  # one for each row but the copies
     assert copied.distinct.sum() == 300
+
+
+@pytest.mark.parametrize(("n_equal", "is_frequent"), [(4, False), (11, True)])
+def test_texts_and_rows_are_frequent_by_one_rule(n_equal, is_frequent):
+    rows = np.vstack([NUMBERS[:40], np.repeat(NUMBERS[:1], n_equal - 1, axis=0)])
+    texts = np.array([f"text {row[0]}" for row in rows], dtype=object)
+    for table in (rows, texts, csr_array(rows)):
+        assert (group_copies(table).groups is None) == is_frequent
 
 
 def test_copies_join_the_groups_of_the_user():

@@ -9,15 +9,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import poisson
 
-from surefoot._tables import (
-    as_floats,
-    as_values,
-    count_rows,
-    is_frame,
-    kind_of,
-    kinds_of,
-    split_columns,
-)
+from surefoot._tables import as_values, count_rows, is_frame, named_values
 from surefoot._typing import Floats, Ints, Mask
 
 Hashes = NDArray[np.uint64]
@@ -25,9 +17,9 @@ Hashes = NDArray[np.uint64]
 # Probability below which a coincidence is excluded.
 LEVEL = 0.002
 
-# Equal rows are frequent, and no copies, above this share of all rows and above a number: that of texts or sparse rows,
-# or that of rows of a table with columns.
-FREQUENT, FREQUENT_TEXTS, FREQUENT_ROWS = 0.05, 2, 10
+# Equal rows are frequent, and no copies, above this share of all rows and above this number. On 86 tables of PMLB, all
+# shares from 5 to 20 % and numbers from 2 to 50 decide alike (`research/frequent_rows.py`): any of these would do.
+FREQUENT, FREQUENT_ROWS = 0.05, 10
 
 # Up to so many rows are hashed as a whole.
 FEW_ROWS = 256
@@ -49,12 +41,12 @@ def hash_rows(X: Any) -> Hashes:
 
 def hash_cells(X: Any) -> list[Hashes]:
     """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
-    kinds = kinds_of(X) if is_frame(X) else [kind_of(X)] * (X.shape[1] if np.ndim(X) == 2 else 0)
-    if kinds and set(kinds) <= set("iuf") and count_rows(X) <= FEW_ROWS:  # all columns at once
-        numbers = as_floats(X)
-        return list(_mix(_number_bits(numbers), np.arange(numbers.shape[1])).T)
-    columns = split_columns(X) if is_frame(X) or np.ndim(X) == 2 else [X]
-    return [_mix(_bits(as_values(column)), np.full(1, i)) for i, column in enumerate(columns)]
+    is_table = is_frame(type(X)) or np.ndim(X) == 2
+    columns = [values for _, values in named_values(X)] if is_table else [as_values(X)]
+    if all(values.dtype.kind == "f" for values in columns) and count_rows(X) <= FEW_ROWS:
+        numbers = np.array(columns).reshape(len(columns), -1).T
+        return list(_mix(_number_bits(numbers), np.arange(len(columns))).T)
+    return [_mix(_bits(values), np.full(1, i)) for i, values in enumerate(columns)]
 
 
 def _bits(values: NDArray[Any]) -> Hashes:
@@ -114,54 +106,54 @@ class Copies(NamedTuple):
     """Groups of rows with equal inputs, and one row of each set of them.
 
     `groups` are the user's groups joined with the sets of copies; None without either. `distinct` is True for the first
-    row of each set of copies, and for every row that has none. `sets` has the number of the set of each row.
+    row of each set of copies, and for every row that has none. `sets` has the number of the set of each row, and
+    `hashes` the hash of its inputs.
     """
 
     groups: NDArray[Any] | None
     distinct: Mask
     sets: Ints
+    hashes: Hashes
 
 
 def group_copies(X: Any, groups: Any = None) -> Copies:
     """Groups in which copies of a row are together, as are the rows of each of `groups`.
 
     Equal rows are copies unless that is a coincidence, as in a table of few different values, or unless they are
-    frequent: more than ten, of texts and sparse rows more than two, and more than 5 % of all rows.
+    frequent: more than ten, and more than 5 % of all rows.
     """
-    sets = copy_sets(X)
+    if issparse(X) or not (is_frame(type(X)) or np.ndim(X) == 2):
+        hashes = hash_rows(X)
+        sets = _apart(*_equal_rows(hashes))
+    else:
+        cells = hash_cells(X)
+        hashes = sum(cells, start=np.zeros(count_rows(X), dtype=np.uint64))
+        sets = sets_of_copies(cells) if cells else np.arange(len(hashes))
     given = None if groups is None else np.asarray(groups)
     distinct = np.zeros(len(sets), dtype=bool)
     distinct[np.unique(sets, return_index=True)[1]] = True
     if distinct.all():
-        return Copies(given, distinct, sets)
+        return Copies(given, distinct, sets, hashes)
     if given is None:
-        return Copies(sets, distinct, sets)
+        return Copies(sets, distinct, sets, hashes)
     own = sets.max() + 1 + np.unique(given, return_inverse=True)[1]
     links = coo_array((np.ones(len(own)), (sets, own)), shape=(own.max() + 1, own.max() + 1))
-    return Copies(connected_components(links, directed=False)[1][sets], distinct, sets)
-
-
-def copy_sets(X: Any) -> Ints:
-    """Number of the set of copies that each row belongs to; a row without a copy is a set of its own."""
-    if not issparse(X) and (is_frame(X) or np.ndim(X) == 2):
-        cells = hash_cells(X)
-        return sets_of_copies(cells) if cells else np.arange(count_rows(X))
-    sets, is_frequent = _equal_rows(hash_rows(X), FREQUENT_TEXTS)
-    return _apart(sets, is_frequent)
+    joined = connected_components(links, directed=False)[1][sets]
+    return Copies(joined, distinct, sets, hashes)
 
 
 def sets_of_copies(cells: list[Hashes]) -> Ints:
     """Number of the set of copies of each row, from hashes of its values; frequent rows do not decide which exist."""
-    sets, is_frequent = _equal_rows(np.add.reduce(cells, dtype=np.uint64), FREQUENT_ROWS)
+    sets, is_frequent = _equal_rows(np.add.reduce(cells, dtype=np.uint64))
     return _apart(
         sets, is_frequent | (not are_no_coincidence([each[~is_frequent] for each in cells]))
     )
 
 
-def _equal_rows(hashes: Hashes, most: int) -> tuple[Ints, Mask]:
+def _equal_rows(hashes: Hashes) -> tuple[Ints, Mask]:
     """Number of the set of equal rows that each row belongs to, and whether that is larger than copies are."""
     sets = np.unique(hashes, return_inverse=True)[1]
-    return sets, np.bincount(sets)[sets] > max(most, FREQUENT * len(sets))
+    return sets, np.bincount(sets)[sets] > max(FREQUENT_ROWS, FREQUENT * len(sets))
 
 
 def _apart(sets: Ints, are_apart: Mask) -> Ints:
@@ -170,14 +162,14 @@ def _apart(sets: Ints, are_apart: Mask) -> Ints:
     return np.unique(np.where(are_apart, own, sets), return_inverse=True)[1]
 
 
-def known_rows(X: Any, rows: Ints, errors: Floats) -> tuple[Hashes, Floats]:
+def known_rows(copies: Copies, rows: Ints, errors: Floats) -> tuple[Hashes, Floats]:
     """Hashes of the rows of a table, sorted, and the highest of the errors of the rows with each hash.
 
     `errors` are those of the rows at the positions `rows`. There are no hashes if rows are equal by coincidence: new
     rows would then equal training rows by coincidence, too.
     """
-    hashes, places = np.unique(hash_rows(X), return_inverse=True)
-    if len(hashes) < len(places) and len(np.unique(copy_sets(X))) == len(places):
+    hashes, places = np.unique(copies.hashes, return_inverse=True)
+    if len(hashes) < len(places) and copies.distinct.all():
         return hashes[:0], np.zeros(0)
     highest = np.zeros(len(hashes))
     np.maximum.at(highest, places[rows], errors)

@@ -15,9 +15,10 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot._typing import Floats, Ints, Mask, Split
 
-# Newton's method ends once no weight changes by more; rounding may make the last steps a little worse.
+# Newton's method ends with a step that changes no weight by more, after which weights are right to about its square;
+# rounding may make the last steps a little worse.
 MOST_NEWTON_STEPS, MOST_HALVINGS = 50, 20
-LEAST_STEP, ROUNDING = 1e-7, 1e-12
+LEAST_STEP, ROUNDING = 1e-5, 1e-12
 
 # Penalty of a weight of another sign than expected.
 AGAINST_SIGN = 10.0
@@ -94,17 +95,23 @@ def fit_logistic(
     def describe(at: Floats) -> tuple[Floats, Floats, Floats]:
         """Loss of each problem, with its first and second derivatives."""
         log_odds = offset + (rows @ at[..., None])[..., 0]
-        total = np.logaddexp.reduce(log_odds, axis=0, initial=0.0)
-        chances = np.exp(log_odds - total)
+        top = np.maximum(log_odds.max(axis=0), 0.0)
+        odds = np.exp(log_odds - top)
+        sums = np.exp(-top) + odds.sum(axis=0)
+        chances, total = odds / sums, top + np.log(sums)
         away, against = at - start, np.where(signs * at < 0, AGAINST_SIGN, 0.0)
         pull = away @ penalty
         ridge = (pull * away + against * at**2).sum(axis=-1) / 2
         loss = (weight * (total - (targets * log_odds).sum(axis=0))).sum(axis=-1) + ridge
         excess = (weight * (chances - targets))[..., None]
         slope = (rows.swapaxes(-1, -2) @ excess)[..., 0].sum(axis=0) + pull + against * at
-        beside_mean = rows - (chances[..., None] * rows).sum(axis=0)
-        bends = rows.swapaxes(-1, -2) @ ((weight * chances)[..., None] * beside_mean)
-        return loss, slope, bends.sum(axis=0) + penalty + against[..., None] * every
+        # One output beside the constant one bends by p(1 - p), several by the covariance of the outputs.
+        bend = weight * chances * (1 - chances if len(rows) == 1 else 1)
+        curvature = (rows.swapaxes(-1, -2) @ (bend[..., None] * rows)).sum(axis=0)
+        if len(rows) > 1:
+            mean = np.einsum("k...r,k...rw->...rw", chances, rows)
+            curvature -= mean.swapaxes(-1, -2) @ (weight[..., None] * mean)
+        return loss, slope, curvature + penalty + against[..., None] * every
 
     weights = np.broadcast_to(start, (*weight.shape[:-1], len(every))).astype(np.float64)
     now, slope, curvature = describe(weights)
@@ -216,7 +223,9 @@ def steps_of(n_scores: int, n_columns: int, n_topics: int) -> list[Step]:
 class LogOddsLine(BaseEstimator):
     """Log-odds of one topic: an intercept and a weighted sum of columns, clipped to the range that was learned from."""
 
-    def __init__(self, intercept: float, coef: Floats, low: Any, high: Any) -> None:
+    def __init__(
+        self, intercept: float, coef: Floats, low: Any = -np.inf, high: Any = np.inf
+    ) -> None:
         self.intercept = intercept
         self.coef = coef
         self.low = low
@@ -224,11 +233,11 @@ class LogOddsLine(BaseEstimator):
 
     @classmethod
     def of_standardised(
-        cls, weights: Floats, center: Floats, scale: Floats, low: Any = -np.inf, high: Any = np.inf
+        cls, weights: Floats, center: Floats, scale: Floats, *limits: Floats
     ) -> Self:
         """Line on the columns themselves, from weights of an intercept and of the standardised columns."""
         coef = weights[1:] / scale
-        return cls(float(weights[0] - coef @ center), coef, low, high)
+        return cls(float(weights[0] - coef @ center), coef, *limits)
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of each row; higher means that the topic is more likely."""

@@ -50,6 +50,15 @@ def period_starts(times: NDArray[Any], every: str) -> NDArray[Any]:
     return days.astype(f"datetime64[{unit}]").astype("datetime64[D]")
 
 
+def are_alone(known: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether a period is known, but neither the one before nor the one after it.
+
+    >>> are_alone(np.array([True, False, True, True])).tolist()
+    [True, False, False, False]
+    """
+    return known & ~np.append(False, known[:-1]) & ~np.append(known[1:], False)
+
+
 def period_name(start: Any, every: str) -> str:
     """Name of a period for a sentence.
 

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from surefoot._tables import count_rows
-from surefoot._typing import Ints, Mask, Split
+from surefoot._typing import Floats, Ints, Mask, Split
 
 # Rows of a class from which on some of them are held out, if there are as many folds.
 LEAST_HELD_OUT = 5
@@ -177,6 +177,19 @@ def never_held_out(splitter: Any, splits: Sequence[Split], n_rows: int) -> Ints:
     if not isinstance(splitter, EveryClassLearned):
         return np.empty(0, dtype=np.int64)
     return np.setdiff1d(np.arange(n_rows), np.concatenate([test for _, test in splits]))
+
+
+def mean_held_out(n_rows: int, parts: Sequence[tuple[Ints, Floats]]) -> Floats:
+    """Means of each row's values over the splits that hold it out; NaN for a row that none does.
+
+    `parts` are the positions of the held-out rows of each split, and their values, of shape (n_held_out, n_columns).
+    """
+    n_columns = parts[0][1].shape[1] if parts else 1
+    total, count = np.zeros((n_rows, n_columns)), np.zeros((n_rows, 1))
+    for rows, values in parts:
+        total[rows] += values
+        count[rows] += 1
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
 
 def with_every_class(train: Ints, test: Ints, y: NDArray[Any], groups: NDArray[Any]) -> Split:

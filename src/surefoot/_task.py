@@ -59,6 +59,18 @@ class Task:
             return UNITS["size"]
         return UNITS["share" if self.costs is None else "cost"]
 
+    @property
+    def cost_matrix(self) -> Floats:
+        """Cost of each predicted class (columns) by the true class (rows): `costs`, or 1 for every mistake."""
+        return 1.0 - np.eye(len(np.asarray(self.classes))) if self.costs is None else self.costs
+
+    def best_constant(self, truth: NDArray[Any]) -> tuple[Any, str]:
+        """Constant prediction with the lowest mean loss (median, most frequent or cheapest class), and its name."""
+        if self.classes is None:
+            return np.median(truth), "the median"
+        best = self.classes[self.cost_matrix[self.codes(truth)].mean(axis=0).argmin()]
+        return best, f"“{best}”"
+
     def losses(self, truth: NDArray[Any], prediction: NDArray[Any]) -> Floats:
         """Loss of each prediction: its distance from a number; 1 or its cost if it is another class."""
         if self.classes is None:

@@ -3,9 +3,8 @@
 The values of a row are checked by the model itself.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil, floor, isnan, log2
+from math import ceil, isnan, log2
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,20 +19,14 @@ from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import (
     as_table,
     check_is_array,
-    column_names,
     in_form,
-    is_frame,
     missing_mask,
-    own_copy,
 )
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed, plural
 
 # Up to so many different numbers may be classes, however few rows there are.
 MANY_VALUES = 20
-
-# Radius of a window that is none: larger than any series, and still a number that a kernel can add to.
-UNBOUNDED = 1 << 40
 
 # Name of a metric, function of two rows, or a neighbour search of the user's own, not yet fitted.
 Metric = str | Callable[[Any, Any], float] | Any
@@ -145,9 +138,9 @@ def check_training_rows(
     Rows and targets are copies: what is kept of them stays as it is when the caller changes the originals in place.
     Weights that are all equal, or 0, count as 1 and 0: they change nothing.
     """
-    X = as_named_table(X)
+    X = as_table(X, copy=True)
     validate_data(action, X, y, reset=reset, skip_check_array=True)
-    X, y = own_copy(X), np.array(check_target(y))
+    y = np.array(check_target(y))
     check_consistent_length(X, y)
     if len(y) == 0:
         raise ValueError("X and y have no rows: a minimum of two is required.")
@@ -159,33 +152,21 @@ def check_training_rows(
     return X, y, sample_weight
 
 
-def as_named_table(X: Any) -> Any:
-    """Table of an action's rows; raises if two columns have one name."""
-    table = as_table(X)
-    counts = Counter(column_names(table) if is_frame(table) else [])
-    if twice := [name for name, count in counts.items() if count > 1]:
-        raise ValueError(
-            f"X has more than one column with the name {twice[0]!r}: names must differ."
-        )
-    return table
-
-
 def check_target(y: Any) -> NDArray[Any]:
     """Targets as a vector; one sentence for missing ones, and for strings among numbers."""
     check_is_array(y, "y")
-    if getattr(getattr(y, "dtype", None), "kind", "O") == "O":
+    if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") == "O":
         objects = np.asarray(y, dtype=object).ravel()
         if (missing := missing_mask(objects)).any():
             raise ValueError(
                 f"Input y contains NaN or None in {plural(int(missing.sum()), 'row')}, first in row "
                 f"{missing.argmax()}: leave out the rows without a target."
             )
-        strings = [value for value in objects if isinstance(value, str)]
-        others = [value for value in objects if not isinstance(value, str)]
-        if strings and others:
+        examples = {isinstance(value, str): value for value in objects}
+        if len(examples) > 1:
             raise ValueError(
-                f"y has strings, such as {strings[0]!r}, and other values, such as {others[0]!r}: make them all "
-                "strings, or all numbers."
+                f"y has strings, such as {examples[True]!r}, and other values, such as {examples[False]!r}: make them "
+                "all strings, or all numbers."
             )
     return np.asarray(column_or_1d(y, warn=True))
 
@@ -193,7 +174,7 @@ def check_target(y: Any) -> NDArray[Any]:
 def check_rows(action: Any, X: Any) -> Any:
     """New rows as a table; raises if the action is not fitted or was fitted on other columns."""
     check_is_fitted(action)
-    X = as_named_table(in_form(X, getattr(action, "input_form_", {})))
+    X = as_table(in_form(X, getattr(action, "input_form_", {})))
     validate_data(action, X, reset=False, skip_check_array=True)
     return X
 
@@ -277,31 +258,7 @@ def canonical_metric(metric: Metric) -> Metric:
     return METRICS[metric]
 
 
-def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
-    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
-    if window is not None:
-        window_radius(window, 1)
-        if not (isinstance(metric, str) and metric == "dtw"):
-            raise ValueError(
-                f"window={window!r} needs metric='dtw': metric={metric!r} has no window."
-            )
-    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
+def check_neighbor_metric(metric: Metric) -> None:
+    """Raise an error unless neighbours can be searched by this metric: "auto", a metric between rows or a search."""
+    if not (isinstance(metric, str) and metric == "auto"):
         canonical_metric(metric)
-
-
-def window_radius(window: Any, longest: int) -> int | None:
-    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded.
-
-    A window beyond every length, however large, is `UNBOUNDED`, which a kernel can add to.
-    """
-    if window is None:
-        return None
-    if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
-        return min(int(window), UNBOUNDED)
-    if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
-        # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
-        return floor(float(window) * longest + 1e-9)
-    raise ValueError(
-        f"window={window!r} is not known: it may be None, a fraction (float) from 0 to 1 of the "
-        "longest length, or a number of steps (int) of at least 0."
-    )

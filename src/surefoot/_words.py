@@ -171,6 +171,8 @@ class LossUnit:
         Share of mistakes, cost of answers, or size of a regressor's errors in the unit of the target.
     show : callable
         Writes a loss that was measured or estimated; `show_risk` writes one that was asked for.
+    metric : str
+        Name in :func:`surefoot.monitoring.estimate_performance` of the mean of these losses.
     is_share : bool
         Whether losses are 0 or 1: a right or a wrong class.
     """
@@ -187,11 +189,22 @@ class LossUnit:
     less: str
     more: str
     times: str
+    average: str
+    answered: str
+    checked: str
+    added_up: str
+    doubtful: str
+    flipped: str
+    metric: str
     limit: str
     class_limit: str
     short_limit: str
     short_class_limit: str
     is_share: bool = False
+
+    def show_total(self, mean: float, n_rows: int) -> str:
+        """Text of a mean loss of some rows: of a share, the number of mistakes."""
+        return number(round(n_rows * mean)) if self.is_share else self.show(mean)
 
     def show_risk(self, risk: float) -> str:
         """Text of a risk that was asked for, which is not rounded."""
@@ -247,6 +260,14 @@ UNITS = {
         less="fewer mistakes",
         more="more mistakes",
         times="times as many mistakes {} as",
+        average="{} of all rows are wrong",
+        answered="{} of them wrong",
+        checked="who can find {} mistakes of the model",
+        added_up="The estimated errors add up to {} mistakes; the model made {}. If the estimates are right, {} to {} "
+        "mistakes were to be expected",
+        doubtful="least sure",
+        flipped="is more likely",
+        metric="error",
         limit="at most {} of its answers are wrong",
         class_limit="at most {} of the answered rows that are “{}” are wrong",
         short_limit="at most {} wrong",
@@ -266,6 +287,14 @@ UNITS = {
         less="less cost",
         more="more cost",
         times="times the cost {} of",
+        average="an answer costs {} on average",
+        answered="at a cost of about {}",
+        checked="who avoids a cost of about {}",
+        added_up="The estimated errors are {} on average; the mean cost is {}. If the estimates are right, {} to {} "
+        "were to be expected",
+        doubtful="least sure",
+        flipped="is expected to cost less",
+        metric="cost",
         limit="its answers cost at most {} on average",
         class_limit="the answered rows that are “{1}” cost at most {0} on average",
         short_limit="mean cost at most {}",
@@ -284,6 +313,14 @@ UNITS = {
         less="less error",
         more="more error",
         times="times the error {} of",
+        average="off by {} on average",
+        answered="off by {} on average",
+        checked="where the model is off by {} on average",
+        added_up="The estimated errors are {} on average; the mean error is {}. If the estimates are right, {} to {} "
+        "were to be expected",
+        doubtful="expected to be furthest off",
+        flipped="",
+        metric="mean_absolute_error",
         limit="its answers are off by at most {} on average",
         class_limit="",
         short_limit="mean error at most {}",

@@ -108,19 +108,25 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub._to_str": ("ToStr",),
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
+        "surefoot._logistic": ("LogOddsLine",),
         "surefoot._models": (
             *("GivenOutputs", "GraphClassifier", "MixedInput", "MixedVectorizer", "ModelInput"),
-            *("NativeClassifier", "NativeRegressor", "NumericInput", "Outputs", "VectorEncoder"),
+            *(
+                "NativeClassifier",
+                "NativeRegressor",
+                "NumericInput",
+                "FittedModel",
+                "VectorEncoder",
+            ),
             "VotingTrees",
         ),
-        "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("MissingInputs", "PlainColumn"),
         "surefoot.abstention": ("Promise",),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
             *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
             *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
-            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
+            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior"),
         ),
         "surefoot.indicators": (
             *(
@@ -141,10 +147,12 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("TrustScore", "VoteDisagreement"),
         ),
         "surefoot.neighborhoods": (
-            *("DTWNeighbors", "NeighborSpace", "NeighborhoodIndex", "RowSearch"),
-            "SparseNeighbors",
+            *("NeighborSpace", "NeighborhoodIndex", "RowSearch", "SparseNeighbors"),
         ),
-        "surefoot.time_series": ("KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+        "surefoot.time_series": (
+            *("DTWNeighbors", "KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
+            *("SeriesBatch", "VoteConfidence"),
+        ),
     },
     "PartialNode": {"functools": ("partial",)},
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
@@ -579,7 +587,7 @@ class Writer:
                 *("sparse", SPARSE.index(kind), list(value.shape)),
                 [value.data, value.indices, value.indptr],
             )
-        elif hasattr(value, "iloc") and is_frame(value):
+        elif hasattr(value, "iloc") and is_frame(type(value)):
             columns = [_parts_of_column(column) for column in split_columns(value)]
             parts = "frame", len(value), list(value.columns), columns
         return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None

@@ -15,9 +15,9 @@ from surefoot.abstention import AbstainingClassifier, Promise, threshold_for_ris
 from surefoot.error_estimation import IndividualErrorClassifier
 
 
-def offer(estimates, losses, groups=None, also=()):
+def offer(estimates, losses, groups=None):
     """Promises offered for these rows."""
-    return Promise.offer(held_out(estimates, losses, groups), also=also)
+    return Promise.offer(held_out(estimates, losses, groups))
 
 
 def half_of_the_last(n_rows=1000, share=0.2):
@@ -44,7 +44,7 @@ def test_groups_are_passed_on():
     assert promise.coverage == threshold.n_answered / 1000
     chosen = Promise.from_losses(estimates, wrong, groups=groups)
     assert chosen != Promise.from_losses(estimates, wrong)
-    assert promise in offer(estimates, wrong, groups=groups, also=[0.05])
+    assert promise in offer(estimates, wrong, groups=groups)
 
 
 def test_no_row_with_a_larger_estimate_than_every_held_out_row_is_answered():

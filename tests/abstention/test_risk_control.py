@@ -333,3 +333,8 @@ def test_part_of_a_run_of_equal_estimates_has_the_higher_bound_of_its_ends():
 def test_a_coverage_is_above_0_and_at_most_1(rows, coverage):
     with pytest.raises(ValueError, match="coverages must be above 0"):
         bounds(*rows, [coverage])
+
+
+def test_a_single_group_bounds_nothing():
+    groups = np.zeros(100, dtype=int)
+    assert_array_equal(bounds(np.linspace(0, 1, 100), np.zeros(100), [0.5, 1], 0.9, groups), 1)

@@ -147,12 +147,13 @@ def models():
         "abstaining": (partial(AbstainingClassifier, coverage=0.5), Y),
         "recalibrated": (RecalibratedClassifier, Y),
         "sensitivity": (LocalSensitivity, Y),
-        "error estimator": (partial(IndividualErrorClassifier, LogisticRegression()), Y),
+        "learner": (partial(IndividualErrorClassifier, LogisticRegression()), Y),
     }
     for what, model in {"None": None, "a class": LogisticRegression, "3": 3, "svm": "svm"}.items():
         for name, (make, y) in makers.items():
-            if (name, what) != ("error estimator", "None"):  # the default
-                yield f"{name} of {what}", lambda f=make, m=model, t=y: f(m).fit(X, t), "estimator="
+            if (name, what) != ("learner", "None"):  # the default
+                parameter = "learner=" if name == "learner" else "estimator="
+                yield f"{name} of {what}", lambda f=make, m=model, t=y: f(m).fit(X, t), parameter
     for model in (NaNForest(), OneColumn(), ThreeColumns()):
         make = partial(IndividualErrorClassifier, indicators=Confidence())
         yield str(model), lambda m=model, f=make: f(m).fit(X, Y), type(model).__name__

@@ -82,11 +82,17 @@ def outputs():
             words = "good.csv" if kind == "score" else ""
             yield f"{kind} over {name}", [*command[:-1], name], words
     over = replaced([*SCORE[:-1], "good.parquet"], "good.csv", "good.parquet")
-    yield "score over parquet", over, "also"
-    yield "fit over its estimator", [*FIT[:-1], "plain.skops", "--estimator", "plain.skops"], "also"
+    yield "score over parquet", over, "which is read: name another"
+    yield (
+        "fit over its estimator",
+        [*FIT[:-1], "plain.skops", "--estimator", "plain.skops"],
+        "would overwrite",
+    )
     into = ["report", "a-folder", "--target", "y", "--out", "a-folder/new.html"]
     yield "report into the folder it reads", into, "which is read: write it elsewhere"
-    for name, sentence in {"good.csv": "also good.csv", "link.csv": "also good.csv"}.items():
+    for name, sentence in dict.fromkeys(
+        ("good.csv", "link.csv"), "would overwrite good.csv"
+    ).items():
         yield f"report scores over {name}", [*REPORT, "--scores", name], sentence
     for name in ("new.txt", "new.html", "a-folder", "missing/new.csv", "/dev/full"):
         yield f"report --scores {name}", [*REPORT, "--scores", name], ""

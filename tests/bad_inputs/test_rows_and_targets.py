@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
@@ -17,6 +18,12 @@ from surefoot import (
     assess,
     assess_predictions,
 )
+from surefoot.active_learning import ActiveLearner, simulate
+from surefoot.checks import check_table
+from surefoot.ensemble import BoostingClassifier
+from surefoot.neighborhoods import KernelKNeighborsClassifier
+from surefoot.report import MonitoringReport, ReliabilityReport
+from surefoot.selection import LocalSelectionClassifier
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -31,13 +38,20 @@ FITS = {
     "assess_predictions": lambda X, y: assess_predictions(X, y, GIVEN),
     "an indicator": lambda X, y: LocalSensitivity(GaussianNB()).fit(X, y),
     "abstaining": lambda X, y: AbstainingClassifier(GaussianNB(), coverage=0.9).fit(X, y),
-    "strive": lambda X, y: StriveClassifier([("one", GaussianNB()), ("two", GaussianNB())]).fit(
-        X, y
-    ),
+    "strive": lambda X, y: StriveClassifier(MODELS).fit(X, y),
+    "selection": lambda X, y: LocalSelectionClassifier(MODELS).fit(X, y),
+    "active learning": lambda X, y: ActiveLearner(GaussianNB()).fit(X, y),
+    "simulation": lambda X, y: simulate(GaussianNB(), X, y),
+    "boosting": lambda X, y: BoostingClassifier().fit(X, y),
+    "votes": lambda X, y: KernelKNeighborsClassifier().fit(X, y),
+    "report": lambda X, y: ReliabilityReport(GaussianNB(), X, y).summarize(),
+    "report of predictions": lambda X, y: ReliabilityReport.from_predictions(X, y, GIVEN),
 }
+MODELS = [("one", GaussianNB()), ("two", GaussianNB())]
 FIRST = X[::2], Y[::2]
 NO_TARGET = "Input y contains NaN or None in 1 row, first in row 4"
 MIXED = "y has strings, such as '[ab]', and other values, such as 1"
+TWICE = "X has more than one column with the name 'a': names must differ"
 MASKED = " is a masked array, whose mask would be lost"
 
 
@@ -62,10 +76,8 @@ ROWS = {
     "times": (np.datetime64("2026-01-01") + X.astype("timedelta64[D]"), "X is an array of times"),
     "durations": (X.astype("timedelta64[D]"), "X is an array of times"),
     "lazy": (pl.DataFrame(X).lazy(), r"X is a lazy frame: pass X.collect\(\)"),
-    "one name twice": (
-        pd.DataFrame(X, columns=["a", "b", "a"]),
-        "more than one column with the name 'a'",
-    ),
+    "one name twice": (pd.DataFrame(X, columns=["a", "b", "a"]), TWICE),
+    "one name twice in Arrow": (pa.table(list(X.T), names=["a", "b", "a"]), TWICE),
 }
 
 
@@ -75,6 +87,14 @@ def test_targets(fit, case):
     y, sentence = TARGETS[case]
     with pytest.raises((TypeError, ValueError), match=sentence):
         FITS[fit](X, y)
+
+
+def test_any_table_is_checked_but_one_that_hides_its_values():
+    with pytest.raises(TypeError, match=f"y{MASKED}"):
+        check_table(X, TARGETS["masked"][0])
+    for rows, sentence in ROWS.values():
+        with pytest.raises((TypeError, ValueError), match=sentence):
+            check_table(rows, Y)
 
 
 @pytest.mark.parametrize("case", ["None among numbers", "strings and integers", "masked"])
@@ -92,12 +112,29 @@ def test_rows(fit, case):
         FITS[fit](rows, Y)
 
 
+@pytest.fixture(scope="module")
+def asked():
+    """Methods that take new rows."""
+    error_estimator = IndividualErrorClassifier(GaussianNB(), cv=3, random_state=0).fit(X, Y)
+    active = ActiveLearner(GaussianNB()).fit(X, Y)
+    return [
+        *(error_estimator.judge, error_estimator.predict, error_estimator.predict_error),
+        *(error_estimator.predict_set, error_estimator.predict_novelty, error_estimator.kneighbors),
+        IndividualErrorRegressor(LinearRegression(), cv=3).fit(X, X[:, 0]).predict_interval,
+        LocalSensitivity(GaussianNB()).fit(X, Y).transform,
+        AbstainingClassifier(GaussianNB(), coverage=0.9).fit(X, Y).predict_accepted,
+        LocalSelectionClassifier(MODELS).fit(X, Y).predict,
+        *(active.query, active.predict),
+        MonitoringReport(error_estimator).add,
+    ]
+
+
 @pytest.mark.parametrize("case", ROWS)
-def test_new_rows(case):
+def test_new_rows(case, asked):
     rows, sentence = ROWS[case]
-    fitted = LocalSensitivity(GaussianNB()).fit(X, Y)
-    with pytest.raises((TypeError, ValueError), match=sentence):
-        fitted.transform(rows)
+    for method in asked:
+        with pytest.raises((TypeError, ValueError), match=sentence):
+            method(rows)
 
 
 def test_a_model_of_several_labels_a_row():

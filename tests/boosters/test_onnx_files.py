@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -50,25 +49,6 @@ def fitted(path, y, tmp_path, *words):
         )
     assert not left.value.code
     return surefoot.load(out)
-
-
-@pytest.mark.parametrize("zipmap", [True, False])
-def test_a_classifier(tmp_path, zipmap):
-    model = LogisticRegression().fit(FRAME, CLASSES)
-    path = written(model, tmp_path / "model.onnx", zipmap=zipmap)
-    judgement = fitted(path, CLASSES, tmp_path).judge(FRAME)
-    _, own = own_outputs(path, FRAME)
-    own = [[row["no"], row["yes"]] for row in own] if zipmap else own
-    np.testing.assert_allclose(judgement.probabilities, own, atol=1e-6)
-    assert set(judgement.prediction) == {"no", "yes"}
-
-
-def test_a_regressor(tmp_path):
-    path = written(
-        GradientBoostingRegressor(n_estimators=5).fit(FRAME, NUMBERS), tmp_path / "m.onnx"
-    )
-    judgement = fitted(path, NUMBERS, tmp_path).judge(FRAME)
-    np.testing.assert_allclose(judgement.prediction, own_outputs(path, FRAME)[0].ravel(), atol=1e-6)
 
 
 def network(n_outputs, last=None):

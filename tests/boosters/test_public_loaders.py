@@ -364,3 +364,23 @@ def test_a_file_predicts_as_in_its_own_library(case, tmp_path):
         np.testing.assert_allclose(each.predict_proba(case.rows)[:, places], own, atol=1e-6)
         expected = np.asarray(case.classes)[own.argmax(axis=1)]
         np.testing.assert_array_equal(each.predict(case.rows), expected)
+
+
+def test_a_booster_in_python_predicts_with_all_of_its_trees(tmp_path):
+    """As its own `predict` does, whichever iteration was the best; a file of it, as XGBRegressor loads it."""
+    package = pytest.importorskip("xgboost", reason="xgboost is not installed: make boosters")
+    data, held_out = package.DMatrix(X, SIGNAL), package.DMatrix(X[:60], SIGNAL[60:120])
+    settings = {"eta": 0.9, "nthread": 1}
+    options = {"evals": [(held_out, "others")], "early_stopping_rounds": 5, "verbose_eval": False}
+    model = package.train(settings, data, 60, **options)
+    assert model.best_iteration == 0
+    model.save_model(tmp_path / "model.ubj")
+    given = assess(model, X, SIGNAL, random_state=0)
+    surefoot.save(given, tmp_path / "model.skops")
+    for each in (given, surefoot.load(tmp_path / "model.skops")):
+        np.testing.assert_allclose(each.predict(X), model.predict(data), atol=1e-6)
+    public = package.XGBRegressor()
+    public.load_model(tmp_path / "model.ubj")
+    best = assess(surefoot.load(tmp_path / "model.ubj"), X, SIGNAL, random_state=0)
+    np.testing.assert_allclose(best.predict(X), public.predict(X), atol=1e-6)
+    assert np.abs(best.predict(X) - given.predict(X)).max() > 0.1

@@ -127,3 +127,13 @@ def test_losses_are_mistakes_costs_or_distances():
         "size",
     ]
     assert [task.kind for task in (Task(classes), Task())] == [CLASSES, NUMBER]
+
+
+def test_the_best_constant_costs_least():
+    """Always "b" costs 2 · 1, always "a" 1 · 3; without costs the most frequent class is best."""
+    truth, classes = np.array(["a", "a", "b"]), np.array(["a", "b"])
+    task = Task(classes, np.array([[0.0, 1.0], [3.0, 0.0]]))
+    assert task.best_constant(truth) == ("b", "“b”")
+    assert task.losses(truth, "b").tolist() == [1, 1, 0]
+    assert Task(classes).best_constant(truth) == ("a", "“a”")
+    assert Task().best_constant(np.array([1.0, 5.0, 2.0])) == (2.0, "the median")

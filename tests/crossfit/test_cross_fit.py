@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 
-from surefoot._crossfit import CrossFitter
+from surefoot._crossfit import cross_fit, cross_predict
 from surefoot._splits import resolve_cv
 from surefoot.indicators import Confidence, NeighborDistance, NeighborError, SecondOpinion
 from surefoot.resampling import HoldoutSplit
@@ -50,7 +50,7 @@ def numbered(n_rows):
 def record(n_rows=20, indicators=(), *, groups=None, sample_weight=None, **settings):
     Recorder.fitted = []
     given = {"groups": groups, "sample_weight": sample_weight}
-    return CrossFitter(indicators, Recorder(), **settings).fit(*numbered(n_rows), **given)
+    return cross_fit(Recorder(), indicators, *numbered(n_rows), **settings, **given)
 
 
 PARTIAL = [(np.arange(10, 20), np.arange(5)), (np.arange(15), np.arange(15, 20))]
@@ -72,7 +72,7 @@ def test_no_model_that_speaks_of_a_row_saw_it(cv):
     # The recorder refuses a row that it was fitted on.
     cross = record(20, [NeighborError(n_neighbors=2), Confidence()], cv=cv)
     for fold in cross.folds:
-        index, *_ = fold.panel.indexes
+        index = fold.panel.index
         assert not np.isnan(index.held_out_scores[:, 0]).all()
         assert set(fold.test).isdisjoint(index.input.rows[:, 0].astype(int))
 
@@ -83,7 +83,7 @@ def test_no_model_that_speaks_of_a_row_saw_it(cv):
 def test_what_is_said_of_a_neighbour_comes_from_models_without_the_rows_fold(cv):
     cross = record(20, [NeighborError(n_neighbors=2)], cv=cv)
     for fold in cross.folds:
-        [index] = fold.panel.indexes
+        index = fold.panel.index
         known = fold.train[~np.isnan(index.held_out_scores[:, 0])]
         without = [m for m in Recorder.fitted if m.seen_ < set(fold.train)]
         assert known.size
@@ -104,9 +104,9 @@ def test_neighbours_scores_are_those_of_the_models_with_two_folds_left_out():
     X, y = rows(90)
     cv = StratifiedKFold(3)
     splits = list(cv.split(X, y))
-    cross = CrossFitter([NeighborError()], LogisticRegression(), cv=cv).fit(X, y)
+    cross = cross_fit(LogisticRegression(), [NeighborError()], X, y, cv=cv)
     for i, (train, test) in enumerate(splits):
-        scores = cross.folds[i].panel.indexes[0].held_out_scores
+        scores = cross.folds[i].panel.index.held_out_scores
         for other in [fold for j, (_, fold) in enumerate(splits) if j != i]:
             rest = np.setdiff1d(train, other)
             expected = LogisticRegression().fit(X[rest], y[rest]).decision_function(X[other])
@@ -116,13 +116,17 @@ def test_neighbours_scores_are_those_of_the_models_with_two_folds_left_out():
 
 def test_a_holdout_leaves_the_model_on_its_part():
     X, y = rows()
-    fitter = CrossFitter([], LogisticRegression(), cv=HoldoutSplit(4 / 9, random_state=0))
+    cv = HoldoutSplit(4 / 9, random_state=0)
     [(learned, held_out)] = HoldoutSplit(4 / 9, random_state=0).split(X, y)
-    cross = fitter.fit(X, y)
-    assert_array_equal(cross.reference_rows, learned)
+    cross = cross_fit(LogisticRegression(), [], X, y, cv=cv)
+    assert_array_equal(cross.deployed.train, learned)
     assert_array_equal(cross.held_out.rows, held_out)
-    assert_allclose(cross.model.coef_, LogisticRegression().fit(X[learned], y[learned]).coef_)
-    everything = fitter.fit(X, y, deploy_all=True).model.coef_
+    assert_allclose(
+        cross.deployed.model.coef_, LogisticRegression().fit(X[learned], y[learned]).coef_
+    )
+    everything = cross_fit(
+        LogisticRegression(), [], X, y, cv=cv, deploy_all=True
+    ).deployed.model.coef_
     assert_allclose(everything, LogisticRegression().fit(X, y).coef_)
 
 
@@ -141,9 +145,9 @@ def test_predictions_are_those_of_the_model_without_the_row():
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "bb", "ccc"])[y]
     cv = ShuffleSplit(4, test_size=0.4, random_state=1)
-    fitter = CrossFitter([], LogisticRegression(max_iter=1000), cv=cv)
-    found = fitter.fit(X, names, methods=["predict"]).held_out
-    _, rows, told = fitter.predict(X, names)
+    classifier = LogisticRegression(max_iter=1000)
+    found = cross_fit(classifier, [], X, names, cv=cv, methods=["predict"]).held_out
+    _, rows, told = cross_predict(classifier, X, names, cv=cv)
     assert_array_equal(rows, found.rows)
     assert_array_equal(told, found.answers["predict"])
     for i, (train, test) in enumerate(cv.split(X)):
@@ -158,7 +162,7 @@ def test_a_row_drawn_twice_gets_its_own_score():
     left = np.setdiff1d(np.arange(20), bootstrap)
     splits = [(bootstrap, left), (left, np.unique(bootstrap))]
     cross = record(20, [NeighborError(n_neighbors=1)], cv=splits)
-    scores = cross.folds[0].panel.indexes[0].held_out_scores
+    scores = cross.folds[0].panel.index.held_out_scores
     assert_allclose(scores[:, 0], np.sin(bootstrap))
 
 
@@ -173,17 +177,16 @@ def test_groups_are_together_in_fresh_folds():
 
 def test_the_reference_is_bounded_but_the_model_is_not():
     cross = record(40, [NeighborError(n_neighbors=2)], cv=4, max_reference_rows=7, random_state=0)
-    [index] = cross.panel.indexes
+    index = cross.deployed.panel.index
     reference = index.input.rows[:, 0]
     assert len(np.unique(reference)) == 7
-    assert len(cross.model.seen_) == 40
+    assert len(cross.deployed.model.seen_) == 40
     assert_allclose(index.held_out_scores[:, 0], np.sin(reference))
 
 
 def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_the_number_of_all_rows():
     X, y = make_classification(200, 4, class_sep=3.0, random_state=0)
     opinion = SecondOpinion(opinions=[("bayes", GaussianNB())])
-    fitter = CrossFitter([opinion], LogisticRegression(), cv=KFold(4), max_reference_rows=9)
     expected = np.empty(200)
     for train, test in KFold(4).split(X):
         predicted = LogisticRegression().fit(X[train], y[train]).predict(X[test])
@@ -191,18 +194,18 @@ def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_the_nu
         expected[test] = chances[np.arange(50), predicted]
     limit = 1 / (2 * 200 + 2)  # of all 200 rows, although 150 are in training
     assert (expected > 1 - limit).any()
-    found = fitter.fit(X, y).held_out.columns["SecondOpinion"][:, 0]
+    cross = cross_fit(LogisticRegression(), [opinion], X, y, cv=KFold(4), max_reference_rows=9)
+    found = cross.held_out.columns["SecondOpinion"][:, 0]
     assert_allclose(found, logit(np.clip(expected, limit, 1 - limit)))
 
 
 def test_a_frozen_model_judges_every_row_as_it_is():
     X, y = rows()
     model = LogisticRegression().fit(*make_classification(50, 4, random_state=1))
-    fitter = CrossFitter([NeighborError()], FrozenEstimator(model), cv=5)
-    cross = fitter.fit(X, y)
+    cross = cross_fit(FrozenEstimator(model), [NeighborError()], X, y, cv=5)
     assert_allclose(cross.held_out.scores[:, 0], model.decision_function(X))
-    assert_array_equal(fitter.predict(X, y)[2], model.predict(X))
-    scores = cross.panel.indexes[0].held_out_scores[:, 0]
+    assert_array_equal(cross_predict(FrozenEstimator(model), X, y, cv=5)[2], model.predict(X))
+    scores = cross.deployed.panel.index.held_out_scores[:, 0]
     assert_allclose(scores, model.decision_function(X))
 
 
@@ -219,18 +222,17 @@ def test_a_class_that_a_fold_does_not_know_gets_one_sentence():
     X = np.zeros((20, 1))
     y = np.array(["a"] * 15 + ["rare"] * 5)
     with pytest.raises(ValueError, match="cv leaves a training fold without class 'rare'"):
-        CrossFitter([], LogisticRegression(), cv=KFold(4)).fit(X, y)
+        cross_fit(LogisticRegression(), [], X, y, cv=KFold(4))
     with pytest.raises(ValueError, match="groups leave fewer than two classes to hold out"):
-        CrossFitter([], LogisticRegression(), cv=4).fit(X, y, groups=np.arange(20) // 5)
+        cross_fit(LogisticRegression(), [], X, y, cv=4, groups=np.arange(20) // 5)
 
 
 def test_the_rows_of_a_fold_are_held_out_once_more_where_that_is_asked_for():
     X, y = rows(90)
     splits = list(KFold(3).split(X))
     names = ["NeighborDistance"]
-    cross = CrossFitter([NeighborDistance(), Confidence()], LogisticRegression(), cv=splits).fit(
-        X, y, inner=names, twice=True
-    )
+    indicators = [NeighborDistance(), Confidence()]
+    cross = cross_fit(LogisticRegression(), indicators, X, y, cv=splits, inner=names, twice=True)
     for (train, _), fold in zip(splits, cross.folds, strict=True):
         assert_array_equal(fold.inner.rows, train)
         assert list(fold.inner.columns) == names

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler, TargetEncoder
 from sklearn.tree import ExtraTreeClassifier
 from skrub import TableVectorizer
 
-from surefoot._crossfit import CrossFitter
+from surefoot._crossfit import cross_fit
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import SecondOpinion
 
@@ -75,15 +75,15 @@ def test_any_number_of_folds(forests, n_folds, n_choices):
 def test_columns_are_the_votes_of_the_trees_that_have_not_seen_the_fold():
     X, y = rows()
     opinion = SecondOpinion(n_trees=20, random_state=0)
-    fitter = CrossFitter([opinion], GaussianNB(), cv=KFold(5))
-    cross = fitter.fit(X, y, opinions=True)
-    (_, deployed), *_ = cross.panel.indicators["SecondOpinion"].opinions_
+    cross = cross_fit(GaussianNB(), [opinion], X, y, cv=KFold(5), opinions=True)
+    (_, deployed), *_ = cross.deployed.panel.indicators["SecondOpinion"].opinions_
     assert deployed.n_members == 20
     found, trees = cross.held_out.columns["SecondOpinion"][:, 0], cross.held_out.opinions["trees"]
     number = np.repeat(np.arange(5), 24)
     random = np.random.default_rng(0)
     # Other labels in the first fold change no column of its rows, but those of other rows.
-    other = fitter.fit(X, np.where(number == 0, random.permutation(y), y)).held_out
+    changed = np.where(number == 0, random.permutation(y), y)
+    other = cross_fit(GaussianNB(), [opinion], X, changed, cv=KFold(5)).held_out
     assert_allclose(other.columns["SecondOpinion"][:24, 0], found[:24])
     assert (other.columns["SecondOpinion"][24:, 0] != found[24:]).any()
     votes = 20  # five of each of the four choices without the fold, as many as for new rows

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import CrossFitter
+from surefoot._crossfit import cross_fit
 from surefoot.ensemble import StriveClassifier
 from surefoot.indicators import Confidence, LocalSensitivity, NeighborDisagreement, NeighborError
 from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborhoodIndex
@@ -84,9 +84,7 @@ def test_every_model_of_every_topic_gets_the_columns_it_would_get_alone(
     columns = strive(kinds, indicators, folds).fit(X, y).held_out_.columns
     indicators = [indicator.prepared(0) for indicator in indicators]
     for topic in range(2):
-        alone = [
-            CrossFitter(indicators, kind, cv=folds).fit(X, y[:, topic]).held_out for kind in kinds
-        ]
+        alone = [cross_fit(kind, indicators, X, y[:, topic], cv=folds).held_out for kind in kinds]
         blocks = [block for each in alone for block in each.columns.values()]
         expected = np.hstack([*(each.scores for each in alone), *blocks])
         assert_allclose(columns[:, topic], expected, atol=1e-9)
@@ -97,7 +95,7 @@ def test_all_models_in_the_rows_own_space_share_one_search(monkeypatch):
     original = NeighborhoodIndex._index_rows
 
     def count(self, *args):
-        built.append(type(self.predictor).__name__)
+        built.append(type(self.model.predictor).__name__)
         return original(self, *args)
 
     monkeypatch.setattr(NeighborhoodIndex, "_index_rows", count)

@@ -46,7 +46,7 @@ def test_the_weights_are_the_optimum_for_the_penalty_that_was_chosen():
         return (np.logaddexp(0, odds) - target * odds).sum() + 0.5 * pull @ (w - prior) ** 2
 
     best = minimize(loss, prior, tol=1e-10).x
-    assert_allclose([found.intercept_, *found.coef_], best, atol=1e-3)
+    assert_allclose([found.line_.intercept, *found.line_.coef], best, atol=1e-3)
     assert_allclose(found.predict_proba(X)[:, 1], expit(best[0] + Z @ best[1:]), atol=1e-3)
 
 
@@ -120,8 +120,8 @@ def test_a_weight_against_its_direction_needs_many_errors(n_errors, holds):
         ShrunkLogisticRegression(n_own=1, directions=directions, random_state=0).fit(X, wrong)
         for directions in (None, [-1, 1])
     )
-    assert free.coef_[1] < -0.5
-    share_kept = held.coef_[1] / free.coef_[1]
+    assert free.line_.coef[1] < -0.5
+    share_kept = held.line_.coef[1] / free.line_.coef[1]
     assert share_kept < 0.5 if holds else share_kept > 0.9
 
 

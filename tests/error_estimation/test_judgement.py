@@ -264,3 +264,30 @@ def test_expected_costs_by_hand():
     rng = np.random.default_rng(0)
     scores, wrong = rng.normal(size=(50, 4)), rng.random(50)
     assert_allclose(expected_cost(1 - np.eye(4), scores, scores.argmax(axis=1), wrong), wrong)
+
+
+def test_own_doubt_is_one_minus_the_probability_of_the_class_or_its_expected_cost():
+    """With the costs, answering 0 costs three times its probability of 1, and answering 1 its probability of 0."""
+    X, y = make_classification(200, flip_y=0.2, random_state=0)
+    plain, costly = (
+        IndividualErrorClassifier(LogisticRegression(), loss=loss, random_state=0)
+        .fit(X, y)
+        .held_out_
+        for loss in (None, [[0, 1], [3, 0]])
+    )
+    assert_allclose(plain.own_doubt, 1 - plain.probabilities.max(axis=1))
+    own = np.where(
+        costly.prediction == 0, 3 * costly.probabilities[:, 1], costly.probabilities[:, 0]
+    )
+    assert_allclose(costly.own_doubt, own)
+    assert_array_equal(plain.lead, np.abs(plain.scores[:, 0]))
+    assert replace(plain, probabilities=None).own_doubt.argmax() == plain.lead.argmin()
+    assert replace(plain, classes=None).own_doubt is None
+
+
+def test_the_pool_of_second_opinions_is_what_their_column_is_made_of():
+    X, y = make_classification(200, flip_y=0.2, random_state=0)
+    held_out = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y).held_out_
+    of_predicted = held_out.pooled[np.arange(200), held_out.prediction]
+    assert_allclose(held_out.columns["SecondOpinion"][:, 0], logit(of_predicted))
+    assert_allclose(held_out.pooled.sum(axis=1), 1)

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from surefoot._crossfit import CrossFitter, ModelRows, build_panels
+from surefoot._crossfit import build_panel, cross_fit
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import (
     Confidence,
@@ -58,7 +58,7 @@ def mean_aurocs(draw, n_seeds):
 def test_every_column_of_every_indicator_is_worthless(model):
     def draw(seed):
         X, y = random_labels(seed)
-        cross = CrossFitter(EVERY, model, cv=5).fit(X, y, methods=["predict"])
+        cross = cross_fit(model, EVERY, X, y, cv=5, methods=["predict"])
         wrong = cross.held_out.answers["predict"] != cross.truth
         return np.hstack(list(cross.held_out.columns.values())), wrong
 
@@ -79,7 +79,7 @@ def test_the_errors_of_neighbours_are_worthless_however_rows_are_held_out(cv):
     def draw(seed):
         X, y = random_labels(seed, 1500)
         indicators, model = [NeighborError(n_neighbors=(1, 10))], KNeighborsClassifier(3)
-        cross = CrossFitter(indicators, model, cv=cv).fit(X, y, methods=["predict"])
+        cross = cross_fit(model, indicators, X, y, cv=cv, methods=["predict"])
         wrong = cross.held_out.answers["predict"] != cross.truth
         return next(iter(cross.held_out.columns.values())), wrong
 
@@ -99,13 +99,17 @@ def test_the_default_is_worthless_where_neighbours_are_searched_in_a_sample():
 def test_errors_from_models_that_saw_the_row_would_be_found_out():
     def draw(seed):
         X, y = random_labels(seed)
-        cross = CrossFitter([], KNeighborsClassifier(3), cv=5).fit(X, y, methods=["predict"])
+        cross = cross_fit(KNeighborsClassifier(3), [], X, y, cv=5, methods=["predict"])
         scores = cross.held_out.scores  # by models that saw the other folds
         columns = np.empty((len(y), 2))
         for fold in cross.folds:
-            rows = ModelRows(fold.model, X[fold.train], y[fold.train])
-            [panel] = build_panels([NeighborError()], [rows])
-            panel.set_held_out_scores(scores[fold.train])
+            panel = build_panel(
+                {"errors": NeighborError()},
+                model=fold.model,
+                X=X[fold.train],
+                y=y[fold.train],
+                held_out_scores=scores[fold.train],
+            )
             columns[fold.test] = next(iter(panel(X[fold.test]).columns.values()))
         return columns, cross.held_out.answers["predict"] != y
 

@@ -454,13 +454,13 @@ def test_pairwise_decision_values_are_not_used():
     with pytest.raises(ValueError, match="SVC has no usable decision_function: response may"):
         LocalSensitivity(pairwise, response="decision_function").fit(X, y)
     stability = LocalSensitivity(pairwise).fit(X, y)
-    assert stability.index_.outputs.method == "predict"
+    assert stability.index_.model.method == "predict"
 
 
 def test_predictions_alone_are_as_sure_as_the_rows_can_show():
     X, y = load_iris(return_X_y=True)
     vote = VotingClassifier([("a", SVC()), ("b", GaussianNB())])
-    outputs = LocalSensitivity(vote).fit(X, y).index_.outputs
+    outputs = LocalSensitivity(vote).fit(X, y).index_.model
     scores, predicted = outputs(X), vote.fit(X, y).predict(X)
     sure = np.log(2 * len(X) + 1)  # log-odds with half a row of each side added
     assert_allclose(scores, np.where(predicted[:, None] == np.arange(3), sure, -sure))

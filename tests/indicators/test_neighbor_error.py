@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, cro
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from surefoot._crossfit import ModelRows, build_panels
+from surefoot._crossfit import build_panel
 from surefoot.indicators import NeighborError
 
 
@@ -35,8 +35,10 @@ def test_the_share_of_out_of_fold_errors_by_brute_force():
 def test_weights_by_hand():
     X, y = np.array([[0.0], [1.0], [3.0]]), np.array([0, 1, 0])
     model = LogisticRegression().fit(X, y)
-    [panel] = build_panels([NeighborError(n_neighbors=3)], [ModelRows(model, X, y)])
-    panel.set_held_out_scores(np.array([[-1.0], [-1.0], [1.0]]))  # right, wrong, wrong
+    scores = np.array([[-1.0], [-1.0], [1.0]])  # right, wrong, wrong
+    panel = build_panel(
+        {"errors": NeighborError(n_neighbors=3)}, model=model, X=X, y=y, held_out_scores=scores
+    )
     found = next(iter(panel(np.array([[0.5]])).columns.values()))
     # Distances 1/2, 1/2 and 5/2 weigh 5, 5 and 1 elevenths.
     assert_allclose(found, [[2 / 3, 6 / 11]])
@@ -92,6 +94,6 @@ def test_a_frozen_model_is_refused_alone():
 
 def test_without_out_of_fold_scores_there_is_one_sentence():
     X, y = rows()
-    [panel] = build_panels([NeighborError()], [ModelRows(SVC().fit(X, y), X, y)])
+    panel = build_panel({"errors": NeighborError()}, model=SVC().fit(X, y), X=X, y=y)
     with pytest.raises(ValueError, match="The neighbours have no out-of-fold scores"):
         panel(X)

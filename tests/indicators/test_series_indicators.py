@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.calibration import CalibratedClassifierCV
@@ -21,8 +22,8 @@ from surefoot.indicators import (
     NeighborError,
     TrustScore,
 )
-from surefoot.neighborhoods import DTWNeighbors
 from surefoot.time_series import (
+    DTWNeighbors,
     KNeighborsDTWClassifier,
     LocalKNeighborsDTWClassifier,
     dtw_distance,
@@ -65,7 +66,9 @@ def aligned_by_hand(x, neighbor, radius):
 @pytest.mark.parametrize("window", [None, 0, 2, 0.25])
 def test_distance_to_neighbors_is_that_of_all_pairs(window):
     X, y = bumps(30)
-    near = NeighborDistance(LogisticRegression(), n_neighbors=(1, 4), metric="dtw", window=window)
+    near = NeighborDistance(
+        LogisticRegression(), n_neighbors=(1, 4), metric=DTWNeighbors(window=window)
+    )
     distances = np.sort(all_distances(X[20:], X[:20], window), axis=1)
     expected = [distances[:, :count].mean(axis=1) for count in (1, 4)]
     assert_allclose(near.fit(X[:20], y[:20]).transform(X[20:]), np.log(expected).T, atol=1e-9)
@@ -79,12 +82,14 @@ def test_disagreement_and_trust_score_are_those_of_all_pairs():
     differs = y[:25] != model.predict(X[25:])[:, None]
     nearest = np.argsort(distances, axis=1)[:, :5]
 
-    found = NeighborDisagreement(model, n_neighbors=5, metric="dtw", window=2).fit(X[:25], y[:25])
+    found = NeighborDisagreement(model, n_neighbors=5, metric=DTWNeighbors(window=2)).fit(
+        X[:25], y[:25]
+    )
     shares = np.take_along_axis(differs, nearest, axis=1).mean(axis=1)
     assert_allclose(found.transform(X[25:])[:, 0], shares)
     assert shares.max() > 0
 
-    found = TrustScore(model, metric="dtw", window=2).fit(X[:25], y[:25])
+    found = TrustScore(model, metric=DTWNeighbors(window=2)).fit(X[:25], y[:25])
     other = np.where(differs, distances, np.inf).min(axis=1)
     own = np.where(differs, np.inf, distances).min(axis=1)
     assert_allclose(found.score_samples(X[25:]), np.log(other / own))
@@ -111,8 +116,8 @@ def test_auto_searches_as_a_dtw_classifier_does(indicator, space):
     X, y = bumps(30)
     model = KNeighborsDTWClassifier(3, window=0.2)
     own = indicator(model, space=space).fit(X[:20], y[:20])
-    explicit = indicator(model, metric="dtw", window=0.2).fit(X[:20], y[:20])
-    assert own.index_.metric == "dtw"
+    explicit = indicator(model, metric=DTWNeighbors(window=0.2)).fit(X[:20], y[:20])
+    assert own.index_.metric.window == 0.2
     assert_array_equal(own.transform(X[20:]), explicit.transform(X[20:]))
     other = indicator(model, metric="euclidean").fit(X[:20], y[:20])
     assert np.abs(own.transform(X[20:]) - other.transform(X[20:])).max() > 1e-6
@@ -130,9 +135,9 @@ def test_a_dtw_classifier_is_known_in_a_pipeline_a_search_and_frozen():
     ]
     for model in models:
         index = NeighborDistance(model).fit(X, y).index_
-        assert (index.metric, index.window) == ("dtw", 2)
+        assert index.metric.window == 2
     index = NeighborDistance(RandomForestClassifier(5)).fit(X, y).index_
-    assert (index.metric, index.window) == ("euclidean", None)
+    assert index.metric == "euclidean"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ def test_votes_by_the_shared_search_are_those_of_the_model(model):
     X, y = bumps(60)
     y[:12] = 1 - y[:12]
     indicator = NeighborDistance(model, n_neighbors=1).fit(X[:40], y[:40])
-    fitted = indicator.index_.predictor
+    fitted = indicator.index_.model.predictor
     (outputs,) = indicator.index_.map(
         lambda near: (near.probabilities, near.answer("predict")), X[40:], 0
     )
@@ -163,7 +168,10 @@ def test_samples_lie_on_the_way_to_aligned_neighbors(window, radius):
     X, targets = random.normal(size=(6, 5)), random.normal(size=6)
     model = LinearRegression().fit(X, targets)
     found = LocalSensitivity(
-        FrozenEstimator(model), n_neighbors=3, metric="dtw", window=window, sampling="midpoint"
+        FrozenEstimator(model),
+        n_neighbors=3,
+        metric=DTWNeighbors(window=window),
+        sampling="midpoint",
     ).fit(X, targets)
     new = random.normal(size=(4, 5))
     near = np.argsort(all_distances(new, X, window), axis=1)[:, :3]
@@ -173,11 +181,8 @@ def test_samples_lie_on_the_way_to_aligned_neighbors(window, radius):
         assert_allclose(columns, [change.mean(), change.std(), change.min()])
 
 
-def test_a_window_belongs_to_dtw():
-    X, y = bumps(10)
+def test_a_search_that_compares_rows_as_they_are_needs_numbers():
+    X = pd.DataFrame({"a": np.arange(8.0), "b": ["x", "y"] * 4})
     for indicator in NEIGHBORS:
-        for metric in ("auto", "euclidean"):
-            with pytest.raises(ValueError, match=r"window=3 needs metric='dtw'"):
-                indicator(DummyClassifier(), metric=metric, window=3).fit(X, y)
-        with pytest.raises(ValueError, match=r"window=-1 is not known"):
-            indicator(DummyClassifier(), metric="dtw", window=-1).fit(X, y)
+        with pytest.raises(ValueError, match=r"DTWNeighbors\(\) compares rows as they are"):
+            indicator(DummyClassifier(), metric=DTWNeighbors()).fit(X, [0, 1] * 4)

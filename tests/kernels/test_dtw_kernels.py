@@ -1,5 +1,7 @@
 """The search under DTW against the textbook recurrence over the whole matrix."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,22 @@ from numpy.testing import assert_array_equal
 
 from surefoot._kernels import _dtw as kernels
 from surefoot._kernels import search, store_series
-from surefoot._series import lay_out_list
+
+
+class Laid(NamedTuple):
+    """Series, each (channels, time), one after the other."""
+
+    values: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    n_channels: int
+
+
+def laid_out(series):
+    starts = np.cumsum([0, *(one.size for one in series[:-1])])
+    lengths = np.array([one.shape[1] for one in series])
+    return Laid(np.concatenate([one.ravel() for one in series]), starts, lengths, len(series[0]))
+
 
 VALUES = st.integers(-50, 50).map(lambda value: value / 8)
 
@@ -30,7 +47,7 @@ def found(x, candidates, radius, n_neighbors):
     """Costs and positions of the nearest candidates, nearest first."""
     query, stored = (
         store_series(batch.values, batch.starts, batch.lengths, batch.n_channels, radius)
-        for batch in (lay_out_list([x]), lay_out_list(candidates))
+        for batch in (laid_out([x]), laid_out(candidates))
     )
     costs, nearest = np.empty((1, n_neighbors)), np.empty((1, n_neighbors), dtype=np.int64)
     own = np.array([-1])
@@ -70,7 +87,7 @@ def test_cost_of_long_series(n, m, room, n_channels):
 def cost_within(x, y, radius, cutoff):
     """The recurrence with the bound on the rest of the path, as the search calls it."""
     n, m, channels = x.shape[1], y.shape[1], len(x)
-    query, other = lay_out_list([x]), lay_out_list([y])
+    query, other = laid_out([x]), laid_out([y])
     stored = store_series(query.values, query.starts, query.lengths, channels, radius)
     size, radius = max(n, m) + 2 * kernels.PADDING, min(radius, max(n, m) - 1)
     backwards, padded, rest = np.empty(channels * size), np.empty(channels * size), np.empty(m + 1)
@@ -114,7 +131,7 @@ def test_the_nearest_are_found_in_order_whatever_the_bounds_rule_out(triple, rad
 @pytest.mark.parametrize("radius", [0, 1, 3, 9, 50])
 def test_envelopes_are_sliding_extremes(radius):
     x = np.random.default_rng(0).normal(size=(2, 10))
-    batch = lay_out_list([x])
+    batch = laid_out([x])
     stored = store_series(batch.values, batch.starts, batch.lengths, 2, radius)
     for i in range(10):
         near = x[:, max(0, i - radius) : i + radius + 1]

@@ -61,6 +61,25 @@ def test_curve_by_hand():
     np.testing.assert_allclose(tied, [[3 / 6, 5 / 6, 1], [3 / 3, 6 / 5, 6.5 / 6], [1, 2, 3]])
 
 
+def test_at_other_coverages_tied_rows_are_answered_in_random_order():
+    """The first row is right; of the two tied ones a half is wrong; the last is wrong."""
+    losses, estimates, coverages = [0, 1, 0, 1], [0.1, 0.2, 0.2, 0.9], [0.25, 0.5, 0.75, 1]
+    same, risks, thresholds = risk_coverage_curve(losses, estimates, coverages=coverages)
+    np.testing.assert_array_equal(same, coverages)
+    np.testing.assert_allclose(risks, [0, 0.5 / 2, 1 / 3, 2 / 4])
+    np.testing.assert_array_equal(thresholds, [0.1, 0.2, 0.2, 0.9])
+    by_steps = risk_coverage_curve(losses, estimates)
+    np.testing.assert_allclose(
+        risk_coverage_curve(losses, estimates, coverages=by_steps[0]), by_steps
+    )
+
+
+@pytest.mark.parametrize("coverage", [0, 1.5])
+def test_a_coverage_is_a_share_of_the_rows_and_not_none(coverage):
+    with pytest.raises(ValueError, match="above 0 and at most 1"):
+        risk_coverage_curve([0, 1], [0.1, 0.2], coverages=[coverage])
+
+
 @pytest.mark.parametrize("estimates", [TIED, np.zeros(6), np.array([3.0, 1.0, 2.0, 0.0, 5.0, 4.0])])
 @pytest.mark.parametrize(("metric", "area"), [(aurc_loss, plain_aurc), (augrc_loss, plain_augrc)])
 def test_areas_are_the_mean_over_all_orders_of_tied_rows(metric, area, estimates):

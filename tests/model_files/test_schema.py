@@ -17,7 +17,7 @@ from skops.io import dumps, get_untrusted_types, loads
 from skrub import StringEncoder
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor, model_files
-from surefoot._models import Outputs
+from surefoot._models import FittedModel
 from surefoot.model_files import LOADER_OF, TRUSTED
 
 BROKEN = "FILE is a broken skops file, or was saved by other versions."
@@ -100,8 +100,8 @@ def test_a_type_that_is_stored_as_it_never_is(refusal, kind, loader):
 def test_a_key_of_a_dict_is_made_by_a_type(refusal, rows, monkeypatch):
     """skops calls what makes a key: here a part of surefoot that asks a model."""
     called = []
-    response = Outputs(LogisticRegression().fit(*rows), "auto", 60)
-    monkeypatch.setattr(Outputs, "__call__", lambda _, key: called.append(key))
+    response = FittedModel(LogisticRegression().fit(*rows), "auto", 60)
+    monkeypatch.setattr(FittedModel, "__call__", lambda _, key: called.append(key))
     forged = Forgery(GridSearchCV(LogisticRegression(), {"C": [1]}))
     grid = forged.attributes("GridSearchCV")["param_grid"]
     maker = Forgery(response)

@@ -210,6 +210,17 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, case):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("is_always_right", [True, False])
+def test_a_learner_of_the_user_is_saved_with_its_calibration(tmp_path, is_always_right):
+    y = np.arange(80) % 2
+    X = np.random.default_rng(0).normal(size=(80, 2)) + (20 if is_always_right else 1) * y[:, None]
+    error_estimator = fitted(GaussianNB(), X, y, learner=GaussianNB(), indicators=Confidence())
+    assert (error_estimator.learner_ is None) == is_always_right
+    save(error_estimator, tmp_path / "model.skops")
+    again = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.predict_error(X), error_estimator.predict_error(X))
+
+
 def test_an_unfitted_error_estimator_is_not_saved(tmp_path):
     with pytest.raises(ModelFileError, match="it holds an unfitted IndividualErrorClassifier"):
         save(IndividualErrorClassifier(LogisticRegression()), tmp_path / "model.skops")

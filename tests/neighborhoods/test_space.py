@@ -54,7 +54,7 @@ def test_samples_are_made_in_the_models_own_input():
     found = index(X, y, space="scaled")
     row, near = X[:1] + 0.05, Neighborhood(found, X[:1] + 0.05)
     half_way = (row + X[near.indices[0]]) / 2
-    expected = found.predictor.decision_function(half_way)
+    expected = found.model.predictor.decision_function(half_way)
     expected -= expected.mean(axis=1, keepdims=True)
     assert_allclose(near.sample_scores(5, "midpoint")[0], expected)
 
@@ -100,4 +100,4 @@ def test_fewer_rows_use_as_many_neighbors_and_one_limit_of_log_odds():
     whole = index(X, y)
     part = index(X[::5], y[::5], like=whole, n_trained=150)
     assert part.n_reference == 150
-    assert part.outputs.least_probability == whole.outputs.least_probability == 1 / 302
+    assert part.model.least_probability == whole.model.least_probability == 1 / 302

@@ -199,7 +199,7 @@ def test_a_model_that_is_mostly_wrong_somewhere_would_gain_by_flipping():
     y = (X[:, 0] > 0) ^ (X[:, 1] > 1)  # the model does not know the second column
     model = LogisticRegression().fit(X * [1, 0], X[:, 0] > 0)
     report = ReliabilityReport(FrozenEstimator(model), X, y)
-    frame, others = report.to_frame(), report._fitted[1].opinions
+    frame, others = report.to_frame(), report._fitted[1].held_out.opinions
     card = next(c for c in report.summarize()["improvements"] if c["name"].startswith("The other"))
     doubted = frame["estimated_error"] > 0.5
     assert (

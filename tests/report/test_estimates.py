@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 from surefoot.abstention import Promise
 from surefoot.metrics import winkler_loss
 from surefoot.report import ReliabilityReport
+from surefoot.report._statistics import Sample
 from surefoot.report.page import render
 
 
@@ -60,10 +61,10 @@ def test_the_histogram_counts_rows(request, task):
 def with_estimates(report, change):
     """Section of the same rows with other estimated errors."""
     other = ReliabilityReport(report.estimator, report.X, report.y, quick=True)
-    error_estimator, held_out, _, intervals = report._fitted
-    held_out = replace(held_out, error=change(held_out.error))
-    promise = Promise.from_held_out(held_out, None, 0.95)
-    other.__dict__["_fitted"] = (error_estimator, held_out, promise, intervals)
+    error_estimator, sample, _, intervals, is_useful = report._fitted
+    held_out = replace(sample.held_out, error=change(sample.held_out.error))
+    promise, changed = Promise.from_held_out(held_out, None, 0.95), Sample(held_out, 0.95)
+    other.__dict__["_fitted"] = (error_estimator, changed, promise, intervals, is_useful)
     return other.summarize()["estimates"]
 
 

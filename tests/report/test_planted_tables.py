@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from surefoot._words import number, percent
 from surefoot.report import ReliabilityReport
 from surefoot.report._improvements import Alternatives
+from surefoot.report._statistics import Sample
 from surefoot.report.page import render
 
 COSTS = [[0, 1], [10, 0]]
@@ -201,7 +201,7 @@ def test_models_are_compared_by_error_auc_and_log_loss(planted):
     classes = report.estimator.estimator.classes_
     shares = {"this model": frame[[f"probability_{label}" for label in classes]].to_numpy()}
     opinions = {"a forest": "trees", "boosted trees": "boosting", "a logistic regression": "linear"}
-    held_out = report._fitted[1]
+    held_out = report._fitted[1].held_out
     shares |= {each["name"]: held_out.opinions[opinions[each["name"]]] for each in others}
     shares[last["name"]] = np.tile(
         (frame["truth"].to_numpy()[:, None] == classes).mean(axis=0), (800, 1)
@@ -244,7 +244,7 @@ def alternatives(truth, prediction, classes="abc", **fields):
     classes, n_rows = np.array([*classes]), len(truth)
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = classes[np.arange(60) % len(classes)]
-    fitted = ReliabilityReport(LogisticRegression(), X, y, quick=True)._fitted[1]
+    fitted = ReliabilityReport(LogisticRegression(), X, y, quick=True)._fitted[1].held_out
     held_out = replace(
         fitted.take(np.arange(n_rows) % 60),
         truth=classes[truth],
@@ -256,9 +256,7 @@ def alternatives(truth, prediction, classes="abc", **fields):
         distinct=None,
         **fields,
     )
-    return Alternatives(
-        SimpleNamespace(held_out_=held_out, estimator=LogisticRegression()), n_rows, 0.95
-    )
+    return Alternatives(Sample(held_out, 0.95), LogisticRegression(), n_rows, is_given=False)
 
 
 def test_an_option_that_is_a_constant_is_no_help():

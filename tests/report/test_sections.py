@@ -26,11 +26,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from surefoot.abstention import Promise
-from surefoot.metrics import augrc_loss
+from surefoot.metrics import augrc_loss, risk_coverage_curve
 from surefoot.report import ReliabilityReport
-from surefoot.report._answer import Selection
+from surefoot.report._answer import area_of_draw
 from surefoot.report._quality import describe_predictions
 from surefoot.report._rows import json_value
+from surefoot.report._statistics import Sample
 from surefoot.report._verdict import give_verdict
 
 
@@ -73,8 +74,8 @@ def again(report):
 
 
 def test_equal_estimates_are_answered_in_random_order():
-    chosen = Selection(np.array([1.0, 0, 1, 0]), np.full(4, 0.5))
-    assert_allclose(chosen.risk([0.25, 0.6, 1]), 0.5)
+    _, risks, _ = risk_coverage_curve([1, 0, 1, 0], np.full(4, 0.5), coverages=[0.25, 0.6, 1])
+    assert_allclose(risks, 0.5)
 
 
 def test_curves_agree_with_sorting_the_rows(classified):
@@ -128,7 +129,7 @@ def test_a_given_risk_is_the_one_shown():
 def test_areas_count_rows_as_often_as_they_were_drawn():
     draw = np.random.default_rng(0)
     losses, doubt, times = draw.random(50), draw.integers(0, 9, 50), draw.integers(0, 4, 50)
-    area = Selection(losses, doubt).area(times)
+    area = area_of_draw(losses, doubt, times)
     assert area == pytest.approx(augrc_loss(np.repeat(losses, times), np.repeat(doubt, times)))
 
 
@@ -141,12 +142,12 @@ def test_areas_count_rows_as_often_as_they_were_drawn():
     ],
 )
 def test_the_verdict_says_so_where_surefoot_adds_nothing(classified, low, high, adds, told):
-    _, held_out, promise, _ = classified._fitted
+    _, sample, promise, *_ = classified._fitted
     answer = dict(classified.summarize()["answer"])
     assert answer["augrc"]["low"] < answer["augrc"]["ratio"] < answer["augrc"]["high"]
     answer["augrc"] = {**answer["augrc"], "low": low, "high": high}
     sections = {"improvements": [], "classes": None, "checks": {"items": []}}
-    verdict = give_verdict(held_out, promise, answer, is_asked=False, **sections)
+    verdict = give_verdict(sample, promise, answer, is_asked=False, **sections)
     words = " ".join(verdict["sentences"])
     assert verdict["adds"] is adds
     assert ("surefoot" not in words) if told is None else (told in words)
@@ -338,7 +339,7 @@ def predictions(truth, prediction, groups=None, reach=1.0):
         interval=np.column_stack([prediction - reach, prediction + reach]),
         groups=groups,
     )
-    return describe_predictions(held_out, np.arange(len(truth)), 0.95, 0)
+    return describe_predictions(Sample(held_out, 0.95), np.arange(len(truth)), 0)
 
 
 def test_r2_rmse_and_mae_are_those_of_scikit_learn(regressed):

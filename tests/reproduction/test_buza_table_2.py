@@ -20,9 +20,8 @@ from reproduction.buza_table_2 import (
     stored_lists,
 )
 from surefoot.datasets import make_synthetic_control
-from surefoot.neighborhoods import DTWNeighbors
 from surefoot.resampling import HoldoutSplit
-from surefoot.time_series import LocalKNeighborsDTWClassifier
+from surefoot.time_series import DTWNeighbors, LocalKNeighborsDTWClassifier
 
 
 def write_set(home, name, n_series, seed):

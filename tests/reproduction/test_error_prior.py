@@ -41,7 +41,7 @@ def test_mean_and_spread_of_the_weights_are_found_again():
 @pytest.mark.slow
 @pytest.mark.data("pmlb")
 def test_two_tables_judge_each_other(tmp_path):
-    run(tmp_path, quick=True)
+    assert "classification: 4 cases of 2 tables" in run(tmp_path, quick=True)
     prior = ErrorPrior.load(tmp_path / "error_prior.json")
     assert prior.columns == ErrorPrior.shipped().columns
     stored = [read_case(path) for path in sorted((tmp_path / "classification").glob("*.npz"))]

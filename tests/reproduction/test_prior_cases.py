@@ -8,8 +8,9 @@ from reproduction.data import TABLES, fetch_table, list_tables
 from reproduction.prior_cases import (
     Case,
     case_tables,
+    collect_all,
+    planned,
     read_case,
-    run,
     split,
 )
 from surefoot.error_estimation import ErrorPrior
@@ -41,10 +42,16 @@ def test_a_split_has_no_class_that_is_too_rare_to_learn():
     assert not np.array_equal(rows.X, split(Case("shuttle", "knn", 300, 1)).X)
 
 
+def collect(out):
+    """What is said of the cases of both tasks, of which there are few."""
+    tasks = ("classification", "regression")
+    return "\n".join(collect_all(planned(task, quick=True), out) for task in tasks)
+
+
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     out = tmp_path_factory.mktemp("cases")
-    return out, run(out, quick=True)
+    return out, collect(out)
 
 
 @pytest.mark.slow
@@ -74,7 +81,7 @@ def test_cases_on_disk_are_kept_and_the_missing_one_comes_back_the_same(quick):
     times = {path: path.stat().st_mtime_ns for path in paths if path != removed}
     removed.unlink()
 
-    text = run(out, quick=True)
+    text = collect(out)
 
     assert "4 cases of 2 tables, 1 of them new" in text
     assert {path: path.stat().st_mtime_ns for path in times} == times

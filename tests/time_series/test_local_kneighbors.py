@@ -3,9 +3,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV, KFold
 
 from surefoot.datasets import make_synthetic_control
-from surefoot.neighborhoods import DTWNeighbors
 from surefoot.resampling import HoldoutSplit
-from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
+from surefoot.time_series import DTWNeighbors, KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 SIZES = [1, 3, 5, 7, 9]
 PAPER = {

@@ -7,22 +7,38 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from surefoot._crossfit._training import TrainingRows
 from surefoot._models import saw_no_labels
-from surefoot._typing import Floats, Ints, Mask
-from surefoot.indicators import Indicator, Part
+from surefoot._tables import take_rows
+from surefoot._typing import Floats, Ints
+from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
-class PanelOutput(NamedTuple):
-    """Scores of the model, columns by indicator name, further outputs of the model by method (`answers`).
+class Outputs(NamedTuple):
+    """What a model, and the indicators around it, say of some rows.
 
-    `opinions` are the outputs of the other models that `SecondOpinion` fitted, by name.
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows, 1 or n_classes)
+        Log-odds-like scores of the model, or predictions of a regressor.
+    columns : dict of str to ndarray
+        Columns of each indicator, by its name.
+    answers : dict of str to ndarray
+        Further outputs of the model, by method.
+    opinions : dict of str to ndarray
+        Outputs of the other models that `SecondOpinion` fitted, by name.
+    rows, splits : ndarray of int, or None
+        Of held-out rows, their positions in the training table, ascending (each once if the folds are a partition,
+        else as often as it was held out), and the number of the split that held each out.
     """
 
     scores: Floats
     columns: dict[str, Floats]
     answers: dict[str, NDArray[Any]]
     opinions: dict[str, NDArray[Any]]
+    rows: Any = None
+    splits: Any = None
 
 
 class Panel:
@@ -30,26 +46,14 @@ class Panel:
 
     Parameters
     ----------
-    members : list of lists of str
-        Names of the indicators that share an index.
-    indexes : list of NeighborhoodIndex
-        Index of each group of members; that of the first gives the scores.
+    index : NeighborhoodIndex
+        The model, and the training rows in which neighbours are searched; it gives the scores.
     indicators : mapping of str to Indicator
-        Fitted indicators, by name.
+        Fitted indicators, by name. Their indexes are of the same model and rows.
     """
 
-    def __init__(
-        self,
-        members: list[list[str]],
-        indexes: list[NeighborhoodIndex],
-        indicators: Mapping[str, Indicator],
-    ) -> None:
-        self.members, self.indexes, self.indicators = members, indexes, dict(indicators)
-
-    def set_held_out_scores(self, scores: Floats) -> None:
-        """Give the indexes the out-of-fold scores of their rows, for indicators that need them."""
-        for index in self.indexes:
-            index.held_out_scores = scores
+    def __init__(self, index: NeighborhoodIndex, indicators: Mapping[str, Indicator]) -> None:
+        self.index, self.indicators = index, dict(indicators)
 
     def __call__(
         self,
@@ -58,8 +62,8 @@ class Panel:
         methods: Sequence[str] = (),
         *,
         opinions: bool = False,
-    ) -> PanelOutput:
-        """Scores, columns and answers for every row of X, from one pass: each method of the model is called once.
+    ) -> Outputs:
+        """Outputs for every row of X, from one pass: each method of the model is called once.
 
         Parameters
         ----------
@@ -72,153 +76,175 @@ class Panel:
         opinions : bool, default=False
             Whether the outputs of the other models in `SecondOpinion` are returned too.
         """
-        names = self.indicators if names is None else names
+        chosen = {n: each for n, each in self.indicators.items() if names is None or n in names}
+        samples = {name: indicator.needed_samples() for name, indicator in chosen.items()}
+        # First those with samples around the rows: a call for these gives the outputs of the rows, too.
+        order = sorted(chosen, key=lambda name: -samples[name])
 
-        def describe(near: Neighborhood) -> PanelOutput:
-            columns: dict[str, Floats] = {}
-            others: dict[str, NDArray[Any]] = {}
-            for index, group in zip(self.indexes, self.members, strict=True):
-                chosen = [name for name in group if name in names]
-                in_this_space = index is near.index or not chosen
-                around = near if in_this_space else Neighborhood(index, near.table, near)
-                for name in chosen:
-                    columns[name], outputs = self.indicators[name].columns_and_opinions(around)
-                    others |= outputs
-            # Last, as a call for samples around the rows gives the outputs of the rows, too.
-            has = near.index.outputs.has_probabilities
+        def describe(near: Neighborhood) -> Outputs:
+            around = {id(near.index): near}
+            columns = {}
+            for name in order:
+                index = chosen[name].index_
+                if id(index) not in around:
+                    around[id(index)] = Neighborhood(index, near.table, near)
+                columns[name] = chosen[name].columns(around[id(index)])
+            columns = {name: columns[name] for name in chosen}
+            has = near.index.model.has_probabilities
             answers = {m: near.answer(m) for m in methods if m == "predict" or has}
-            in_order = {name: columns[name] for name in self.indicators if name in columns}
-            return PanelOutput(near.scores, in_order, answers, others if opinions else {})
+            return Outputs(near.scores, columns, answers, near.opinions if opinions else {})
 
-        n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
-        return join(self.indexes[0].map(describe, X, n_samples))
+        return join(self.index.map(describe, X, max(samples.values(), default=0)))
 
 
-class ModelRows(NamedTuple):
-    """Model of a part of the rows, and the rows that its panel knows.
-
-    Attributes
-    ----------
-    model : fitted estimator
-        The model that the indicators describe.
-    X, y : table and targets
-        Rows in which neighbours are searched.
-    learned : tuple of table and targets, or None
-        Rows on which indicators fit models of their own; None means X and y.
-    folds : ndarray of int or None
-        Fold that holds out each row to learn from, -1 if none does; None if folds may share nothing.
-    fold : int
-        Number of the fold that the model has not seen; -1 if it has seen all.
-    positions : ndarray of int or None
-        Positions of the rows in those of the deployed panel.
-    counted : ndarray of bool or None
-        Rows of X that distances are measured to; None means all.
-    """
-
-    model: Any
-    X: Any
-    y: Any
-    learned: tuple[Any, NDArray[Any]] | None = None
-    folds: Ints | None = None
-    fold: int = -1
-    positions: Ints | None = None
-    counted: Mask | None = None
+def join(batches: Sequence[Outputs], order: Any = slice(None)) -> Outputs:
+    """Outputs for the rows of all batches, in their order or in another one."""
+    first, *_ = batches
+    scores = np.concatenate([batch.scores for batch in batches])[order]
+    blocks = (
+        {k: np.concatenate([getattr(batch, name)[k] for batch in batches])[order] for k in values}
+        for name, values in zip(first._fields[1:4], first[1:4], strict=True)
+    )
+    return Outputs(scores, *blocks)
 
 
 def build_panels(
-    indicators: Mapping[str, Indicator] | Sequence[Indicator],
-    parts: Sequence[ModelRows],
+    indicators: Mapping[str, Indicator],
+    training: TrainingRows,
+    parts: Sequence[Ints],
+    models: Sequence[Any],
+    scorers: Sequence[Sequence[tuple[Any, Ints, Ints]]],
     *,
     response: str = "auto",
-    n_trained: int | None = None,
-    like: Panel | None = None,
     n_jobs: int | None = None,
 ) -> list[Panel]:
-    """Panel of each part. The indicators are cloned, then fitted for all parts at once.
+    """Panel of the model of each part of the training rows; the first is the deployed one.
 
-    Rows are described in the space of the panel `like`, that of the deployed model. Without it the first part is
-    the deployed one, and the others are described in its space.
+    All parts are described in the space of the first, and the indicators are fitted for all parts at once. `scorers`
+    are the models within each part that give the out-of-fold scores of its rows, with the rows that they have learned
+    from and those that they hold out; none if no indicator needs these scores.
     """
-    by_name = named(indicators)
-    if like is not None:
-        by_name = {n: i.laid_out_like(like.indicators[n]) for n, i in by_name.items()}
-    members = _group(by_name, response)
-    first = [] if like is not None else [_indexes(by_name, members, parts[0], response, n_trained)]
-    deployed = first[0] if like is None else like.indexes
-    if len(parts) > 1 and like is None:
-        smallest = min(part.X.shape[0] for part in parts[1:])
-        for index in deployed:
-            index.prepare_parts(smallest)
-    rest = Parallel(n_jobs=n_jobs)(
-        delayed(_indexes)(by_name, members, part, response, n_trained, deployed)
-        for part in parts[len(first) :]
+    groups = group_by_index(indicators, response)
+    whole = training.reference(parts[0])
+
+    def settings(model: Any, part: Ints) -> dict[str, Any]:
+        rows = training.reference(part)
+        places = np.searchsorted(whole, rows)
+        is_part = np.array_equal(whole[np.minimum(places, len(whole) - 1)], rows)
+        return {
+            "model": model,
+            "X": take_rows(training.X, rows),
+            "y": training.y[rows],
+            "n_trained": len(parts[0]),
+            "positions": places if is_part else None,
+        }
+
+    def score(model: Any, train: Ints, test: Ints) -> Floats:
+        votes = int(deployed[0].voter is not None)  # by the lists of the deployed index
+        given = {**settings(model, train), "n_neighbors": votes, "like": deployed[0], "copy": False}
+        index = NeighborhoodIndex(**given, response=response)
+        return np.concatenate(index.map(lambda near: near.scores, take_rows(training.X, test), 0))
+
+    deployed = build_indexes(
+        groups, response, **settings(models[0], parts[0]), counted=training.counted()
     )
-    indexes = [*first, *rest]
-    fitted: dict[str, list[Indicator]] = {}
-    for number, group in enumerate(members):
-        chosen = [by_name[name] for name in group]
-        given = [_part(chosen, part, own[number]) for part, own in zip(parts, indexes, strict=True)]
-        fitted |= {name: by_name[name].fit_parts(given, n_jobs=n_jobs) for name in group}
+    if len(parts) > 1:
+        smallest = min(len(training.reference(part)) for part in parts[1:])
+        for index in deployed:
+            if index.n_neighbors:
+                index.search.prepare_parts(index.n_neighbors, smallest)
+    tasks = (
+        delayed(build_indexes)(groups, response, deployed, **settings(model, part))
+        for model, part in zip(models[1:], parts[1:], strict=True)
+    )
+    indexes = [deployed, *Parallel(n_jobs=n_jobs)(tasks)]
+    for place, (part, within) in enumerate(zip(parts, scorers, strict=True)):
+        if within:
+            scores = training.held_out_scores(part, within, score)
+            indexes[place] = [index.with_held_out_scores(scores) for index in indexes[place]]
+    fitted = fit_indicators(groups, indexes, training, parts, models[0], n_jobs)
     return [
-        Panel(members, own, {name: fitted[name][place] for name in by_name})
+        Panel(own[0], {name: fitted[name][place] for name in indicators})
         for place, own in enumerate(indexes)
     ]
 
 
-def _indexes(
+def fit_indicators(
+    groups: Sequence[Mapping[str, Indicator]],
+    indexes: Sequence[Sequence[NeighborhoodIndex]],
+    training: TrainingRows,
+    parts: Sequence[Ints],
+    deployed: Any,
+    n_jobs: int | None,
+) -> dict[str, list[Indicator]]:
+    """Fitted copies of each indicator, by its name: one for each part, with the indexes of that part."""
+    # The fold of each row, if the parts are the deployed rows and the folds: these may then share models.
+    folds = training.fold_of_row if len(parts) == 1 + len(training.splits) else None
+    fitted = {}
+    for group, own in zip(groups, zip(*indexes, strict=True), strict=True):
+        rows = [rows_to_learn(group, *each, training) for each in zip(own, parts, strict=True)]
+        for name, indicator in group.items():
+            held_by = None
+            if folds is not None and saw_no_labels(deployed, getattr(indicator, "space", None)):
+                held_by = folds[training.learned(parts[0])]
+            fitted[name] = indicator.fit_folds(own, rows, held_by, n_jobs=n_jobs)
+    return fitted
+
+
+def build_panel(
     indicators: Mapping[str, Indicator],
-    members: list[list[str]],
-    part: ModelRows,
+    *,
+    response: str = "auto",
+    like: Panel | None = None,
+    **given: Any,
+) -> Panel:
+    """Panel of one fitted model and its training rows; `like` is that of the deployed model, if it is another one.
+
+    `given` are further parameters of the index: `model`, `X`, `y`.
+    """
+    groups = group_by_index(indicators, response)
+    deployed = None
+    if like is not None:
+        deployed = [like.indicators[next(iter(g))].index_ if g else like.index for g in groups]
+    indexes = build_indexes(groups, response, deployed, **given)
+    fitted = {
+        name: indicator.fit_folds(
+            [index], [(index.space.rows, index.labels) if index.n_neighbors else None]
+        )[0]
+        for group, index in zip(groups, indexes, strict=True)
+        for name, indicator in group.items()
+    }
+    return Panel(indexes[0], {name: fitted[name] for name in indicators})
+
+
+def build_indexes(
+    groups: Sequence[Mapping[str, Indicator]],
     response: str,
-    n_trained: int | None,
-    deployed: list[NeighborhoodIndex] | None = None,
+    deployed: Sequence[NeighborhoodIndex] | None = None,
+    **given: Any,
 ) -> list[NeighborhoodIndex]:
-    """Index of each group of indicators around the model of a part."""
+    """Index of a model for each group of indicators; `deployed` are those of the deployed model, if it is another."""
     indexes = []
-    for number, group in enumerate(members):
-        chosen = [indicators[name] for name in group]
+    for number, group in enumerate(groups):
         like = None if deployed is None else deployed[number]
-        n_reference = part.X.shape[0] if like is None else like.n_reference
-        needs = [indicator.needed_neighbors(n_reference) for indicator in chosen]
-        settings = chosen[0].index_settings() if chosen else {}
-        index = NeighborhoodIndex(
-            part.model,
-            part.X,
-            part.y,
-            n_neighbors=max(needs, default=0),
-            n_trained=n_trained,
-            like=like,
-            positions=part.positions,
-            counted=part.counted,
-            copy=False,
-            **{"response": response, **settings},
-        )
-        indexes.append(index)
+        n_reference = given["X"].shape[0] if like is None else like.n_reference
+        needs = [indicator.needed_neighbors(n_reference) for indicator in group.values()]
+        settings = next(iter(group.values())).index_settings() if group else {}
+        known = {"response": response, **settings, **given, "like": like, "copy": False}
+        indexes.append(NeighborhoodIndex(**known, n_neighbors=max(needs, default=0)))
     return indexes
 
 
-def _part(indicators: list[Indicator], part: ModelRows, index: NeighborhoodIndex) -> Part:
-    """Rows of a part for the indicators of one index, in its space."""
-    if not any(indicator.learns for indicator in indicators):
-        return Part(index)
-    rows, labels = index.space.rows, index.labels
-    if part.learned is not None:
-        rows, labels = index.coordinates(part.learned[0]), part.learned[1]
-    space = indicators[0].index_settings().get("space")
-    may_share = part.folds is not None and saw_no_labels(part.model, space)
-    return Part(index, rows, labels, part.folds if may_share else None, part.fold)
-
-
-def join(batches: Sequence[PanelOutput]) -> PanelOutput:
-    """Output for the rows of all batches, in their order."""
-    first, *_ = batches
-    return PanelOutput(
-        np.concatenate([batch.scores for batch in batches]),
-        *(
-            {key: np.concatenate([getattr(one, field)[key] for one in batches]) for key in values}
-            for field, values in zip(first._fields[1:], first[1:], strict=True)
-        ),
-    )
+def rows_to_learn(
+    group: Mapping[str, Indicator], index: NeighborhoodIndex, part: Ints, training: TrainingRows
+) -> tuple[Any, Any] | None:
+    """Rows of a part in the space of an index, and targets, for models of the indicators' own; None if none learns."""
+    if not any(indicator.learns for indicator in group.values()):
+        return None
+    rows = training.learned(part)
+    if len(rows) == index.n_rows:
+        return index.space.rows, index.labels
+    return index.coordinates(take_rows(training.X, rows)), training.y[rows]
 
 
 def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str, Indicator]:
@@ -238,21 +264,24 @@ def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str
     return dict(zip(names, indicators, strict=True))
 
 
-def _group(indicators: Mapping[str, Indicator], response: str) -> list[list[str]]:
-    """Names of the indicators, grouped by the index that they can share; the first group has the given response.
+def group_by_index(
+    indicators: Mapping[str, Indicator], response: str
+) -> list[dict[str, Indicator]]:
+    """Indicators grouped by the index that they can share; the first group has the given response.
 
     The first group may be empty: its index then only computes scores.
     """
-    groups: list[list[str]] = []
+    groups: list[dict[str, Indicator]] = []
+    asked: list[dict[str, Any]] = []
     settings = {name: indicator.index_settings() for name, indicator in indicators.items()}
     # The indicator with the most settings comes first; one without settings then joins any group.
     for name in sorted(settings, key=lambda name: -len(settings[name])):
-        fitting = (g for g in groups if settings[name].items() <= settings[g[0]].items())
-        group = next(fitting, None)
-        if group is None:
-            groups.append([name])
-        else:
-            group.append(name)
-    groups.sort(key=lambda g: settings[g[0]].get("response", response) != response)
-    first_fits = groups and settings[groups[0][0]].get("response", response) == response
-    return groups if first_fits else [[], *groups]
+        fitting = (i for i, known in enumerate(asked) if settings[name].items() <= known.items())
+        place = next(fitting, len(groups))
+        if place == len(groups):
+            groups.append({})
+            asked.append(settings[name])
+        groups[place][name] = indicators[name]
+    is_first = [known.get("response", response) == response for known in asked]
+    groups = [groups[i] for i in np.argsort(np.logical_not(is_first), kind="stable")]
+    return groups if any(is_first) else [{}, *groups]

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._models._model import split_model
+from surefoot._models._model import given_model
 from surefoot._models._vectors import vector_columns, vector_encoder
 from surefoot._tables import (
     RowError,
@@ -106,7 +106,7 @@ class GivenOutputs(BaseEstimator):
 
     def inputs(self, table: Any) -> Any:
         """Columns of a table that are no outputs."""
-        if is_frame(table):
+        if is_frame(type(table)):
             kept = [name for name in column_names(table) if name not in self.output_columns]
             return take_columns(table, kept)
         return table[:, : -len(self.output_columns)]
@@ -121,9 +121,11 @@ class GivenOutputs(BaseEstimator):
 
         A ValueError names the first row whose outputs are missing, of an unknown class, or contradict each other.
         """
-        if is_frame(table):
+        if is_frame(type(table)):
             predictions = self.numbers(take_column(table, self.prediction))
-            others = [_floats(take_column(table, name), name) for name in self.columns]
+            others = [
+                _floats(take_column(table, name), f"Column {name!r} holds") for name in self.columns
+            ]
             outputs = np.column_stack([predictions, *others])
         else:
             outputs = table[:, -len(self.output_columns) :]
@@ -138,7 +140,7 @@ class GivenOutputs(BaseEstimator):
     def numbers(self, predictions: Any) -> Floats:
         """Predictions of a regressor, or places of predicted classes; NaN where one is missing."""
         if self.classes is None:
-            return _floats(predictions, self.prediction)
+            return _floats(_column(predictions), f"Column {self.prediction!r} holds")
         codes, unknown = class_codes(predictions, self.classes_)
         _refuse(unknown, f"has a prediction that is none of the classes {_few(self.classes_)}")
         return codes
@@ -264,18 +266,6 @@ class GivenOutputs(BaseEstimator):
         return tags
 
 
-def inputs_of(model: Any, table: Any) -> Any:
-    """Columns of a table that are inputs of a model: all, unless its outputs are among them."""
-    given = given_model(model)
-    return table if given is None else given.inputs(table)
-
-
-def given_model(model: Any) -> GivenOutputs | None:
-    """Outputs in place of a model, if that is what an estimator holds; None for a model."""
-    predictor = split_model(model)[1]
-    return predictor if isinstance(predictor, GivenOutputs) else None
-
-
 def unseen_columns(model: Any, table: Any) -> list[Any]:
     """Columns of a frame that people who label it do not see: embeddings, and given outputs, which influence them."""
     given = given_model(model)
@@ -326,7 +316,7 @@ def given_predictions(
         columns = _new_names(len(_columns_of_values(probabilities)), labels)
     model = GivenOutputs(labels, predictions if is_named else "prediction", columns)
     if not is_named:
-        taken = column_names(table) if is_frame(table) else []
+        taken = column_names(table) if is_frame(type(table)) else []
         if found := [name for name in model.output_columns if name in taken]:
             raise ValueError(
                 f"X has a column {found[0]!r}, which would be an input: leave it out, or pass its name as the output."
@@ -355,7 +345,7 @@ def lay_out(model: GivenOutputs, X: Any, predictions: Any, probabilities: Any = 
     n_rows, *n_values = map(count_rows, (table, predictions, *values))
     if other := [n for n in n_values if n != n_rows]:
         raise ValueError(f"X has {plural(n_rows, 'row')}, and there are outputs of {other[0]:,}.")
-    if is_frame(table):
+    if is_frame(type(table)):
         numbers = model.classes is None
         own = model.numbers(predictions) if numbers else as_objects(_column(predictions))
         columns = [model.prediction, *model.columns]
@@ -396,11 +386,11 @@ def _column(values: Any) -> Any:
     return values if hasattr(values, "dtype") else list(values)
 
 
-def _floats(column: Any, name: str) -> Floats:
+def _floats(values: Any, holder: str) -> Floats:
     try:
-        return as_floats(_column(column))
+        return as_floats(values)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"Column {name!r} holds values that are no numbers.") from error
+        raise ValueError(f"{holder} values that are no numbers.") from error
 
 
 def _refuse(rows: Mask, fault: str) -> None:
@@ -427,7 +417,7 @@ def _named_columns(probabilities: Any) -> tuple[list[str], dict[Any, str]]:
 
 def _check_names(table: Any, names: list[str]) -> None:
     """Raise a ValueError for a column that the table lacks, or that has two roles."""
-    known = column_names(table) if is_frame(table) else []
+    known = column_names(table) if is_frame(type(table)) else []
     if missing := [name for name in names if name not in known]:
         raise ValueError(f"X lacks the column {listed(missing)}, which was named for outputs.")
     if len(set(names)) < len(names):
@@ -439,12 +429,8 @@ def _columns_of_values(probabilities: Any) -> list[Floats]:
     """Columns of an array of probabilities or scores."""
     if probabilities is None:
         return []
-    try:
-        values = as_floats(
-            as_table(probabilities) if is_frame(probabilities) else np.asarray(probabilities)
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError("probabilities hold values that are no numbers.") from error
+    table = as_table(probabilities) if is_frame(type(probabilities)) else np.asarray(probabilities)
+    values = _floats(table, "probabilities hold")
     if values.ndim not in (1, 2):
         raise ValueError(f"probabilities have {values.ndim} dimensions: there may be one or two.")
     return [values] if values.ndim == 1 else list(values.T)

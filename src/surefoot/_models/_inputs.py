@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, get_tags
 
 from surefoot._kernels import points_between
-from surefoot._models._model import Outputs, categorical_columns, preprocesses_inside
-from surefoot._parallel import row_batches
+from surefoot._models._model import categorical_columns, preprocesses_inside
 from surefoot._tables import (
     as_floats,
     as_numbers,
@@ -22,8 +21,7 @@ from surefoot._tables import (
     frame_kind,
     frame_like,
     is_frame,
-    is_numeric,
-    is_whole,
+    kind_of,
     split_columns,
     stack_rows,
     take_column,
@@ -54,7 +52,7 @@ class ModelInput:
 
     def __init__(self, table: Any) -> None:
         self.rows = table
-        self.names: Any = column_names(table) if is_frame(table) else None
+        self.names: Any = column_names(table) if is_frame(type(table)) else None
 
     def encode(self, table: Any) -> Any:
         """Rows of a table, encoded like the training rows in `rows`."""
@@ -67,12 +65,6 @@ class ModelInput:
     def score_between(self, ask: Ask, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         raise TypeError("There is nothing between rows of a table that was never looked at.")
-
-    def score_rows(self, outputs: Outputs) -> Floats:
-        """Scores of the training rows, in-sample if the model was trained on them."""
-        batches = row_batches(count_rows(self.rows), self.nbytes_per_sample)
-        parts = [outputs(self.as_model_sees(take_rows(self.rows, batch))) for batch in batches]
-        return np.concatenate(parts)
 
     def vectorizer(self) -> Any:
         """Transformer of the rows to numeric coordinates; None if they are numbers already."""
@@ -129,7 +121,7 @@ class MixedInput(ModelInput):
 
     def __init__(self, model: Any, table: Any) -> None:
         super().__init__(table)
-        if not is_frame(table) and table.ndim == 1:
+        if not is_frame(type(table)) and table.ndim == 1:
             raise ValueError(
                 "X is a list of texts: pass a Pipeline of a vectorizer, such as TfidfVectorizer(), and the model."
             )
@@ -139,7 +131,7 @@ class MixedInput(ModelInput):
         self.numeric = [
             name
             for place, (name, column) in enumerate(zip(names, columns, strict=True))
-            if place not in coded and is_numeric(column)
+            if place not in coded and kind_of(column) in "biuf"
         ]
         self.categorical = [name for name in names if name not in self.numeric]
         # Whole numbers may be codes of categories that the model decodes inside: they are not interpolated.
@@ -184,10 +176,10 @@ def model_input(model: Any, table: Any, like: ModelInput | None = None) -> Model
 
 def whole_columns(table: Any) -> list[Any]:
     """Names of a frame's columns of integers or booleans; none for an array."""
-    if not is_frame(table):
+    if not is_frame(type(table)):
         return []
     pairs = zip(column_names(table), split_columns(table), strict=True)
-    return [name for name, column in pairs if is_whole(column)]
+    return [name for name, column in pairs if kind_of(column) in "biu"]
 
 
 def numeric_columns(table: Any, names: list[Any]) -> Floats:

@@ -28,7 +28,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._tables import take_rows
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 
@@ -226,22 +226,27 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
             return [*transformers, *[model] * hasattr(model, "output_columns")], model
 
 
-def series_model(model: Any) -> Any:
-    """The estimator in a model, fitted or not, that compares rows as series under DTW; None if none does.
+def given_model(model: Any) -> Any:
+    """Outputs in place of a model (`GivenOutputs`), if that is what an estimator holds; None for a model."""
+    predictor = split_model(model)[1]
+    return predictor if hasattr(predictor, "output_columns") else None
 
-    It is recognised by its attribute `metric`, which is "dtw".
+
+def inputs_of(model: Any, table: Any) -> Any:
+    """Columns of a table that are inputs of a model: all, unless its outputs are among them."""
+    given = given_model(model)
+    return table if given is None else given.inputs(table)
+
+
+def offered_by(model: Any, name: str) -> Any:
+    """What the estimator in a model, fitted or not, returns from its method `name`; None if it has no such method.
+
+    A model may offer its own neighbour search (`neighbor_search`) and default indicators (`error_indicators`).
     """
     inner = split_model(model)[1]
-    while hasattr(inner, "estimator") and not hasattr(inner, "metric"):
+    while hasattr(inner, "estimator") and not hasattr(inner, name):
         inner = split_model(inner.estimator)[1]  # a search that is not fitted yet, a calibrator
-    metric = getattr(inner, "metric", None)
-    return inner if isinstance(metric, str) and metric == "dtw" else None
-
-
-def series_window(model: Any) -> Any:
-    """Window of an estimator that compares series: that of its neighbour search, or its own; None if it has none."""
-    search = getattr(model, "neighbors", None)
-    return getattr(model if search is None else search, "window", None)
+    return getattr(inner, name)() if hasattr(inner, name) else None
 
 
 def preprocesses_inside(model: Any) -> bool:
@@ -296,8 +301,8 @@ def takes_rows_as_they_are(model: Any) -> bool:
     return not (transformers or has_categories or preprocesses_inside(predictor))
 
 
-class Outputs:
-    """Outputs of a fitted model: all that the core sees of it.
+class FittedModel:
+    """A fitted model and how it is asked: all that the core sees of it.
 
     Scores behave like log-odds: one column for two classes or a regressor, else one per class. For two classes a
     higher score means the positive (second) class; it is 0 where the decision changes, also for a classifier with a
@@ -308,7 +313,7 @@ class Outputs:
     Parameters
     ----------
     model : fitted classifier or regressor
-        The last step of a pipeline, if there is one.
+        Inside pipelines, searches and `FrozenEstimator` the last step is the predictor.
     response : {"auto", "decision_function", "predict_proba", "predict"}
         Method that the scores are made of.
     n_rows : int
@@ -316,6 +321,11 @@ class Outputs:
 
     Attributes
     ----------
+    transformers, predictor : list of transformers, and estimator
+        Steps that rows pass, and the estimator that gets them.
+    is_given : bool
+        Whether outputs that are columns of the table stand in the place of a model: there is none to ask about points
+        between rows.
     method : str
         Method in use.
     classes : ndarray of shape (n_classes,) or None
@@ -330,7 +340,9 @@ class Outputs:
 
     def __init__(self, model: Any, response: str, n_rows: int) -> None:
         check_option(response, "response", RESPONSES)
-        self.model = model
+        self.transformers, self.predictor = split_model(model)
+        model = self.predictor
+        self.is_given = hasattr(model, "output_columns")
         self.method = _choose_method(model, response)
         self.is_regression = is_regressor(model)
         self.classes: Any = None if self.is_regression else np.asarray(model.classes_)
@@ -343,19 +355,37 @@ class Outputs:
     def _threshold_score(self) -> float:
         """Score at which a classifier with a threshold of its own changes its decision."""
         default = 0.5 if self.method == "predict_proba" else 0.0
-        given = getattr(self.model, "best_threshold_", getattr(self.model, "threshold", "auto"))
+        given = getattr(
+            self.predictor, "best_threshold_", getattr(self.predictor, "threshold", "auto")
+        )
         threshold = default if given == "auto" else float(given)
         score = float(logit(threshold)) if self.method == "predict_proba" else threshold
-        scores_first_class = getattr(self.model, "pos_label", None) == self.model.classes_[0]
+        scores_first_class = (
+            getattr(self.predictor, "pos_label", None) == self.predictor.classes_[0]
+        )
         return -score if scores_first_class else score
+
+    def transform(self, table: Any) -> Any:
+        """Rows of a table as the predictor takes them, after the transformers of its pipelines."""
+        for transformer in self.transformers:
+            table = transformer.transform(table)
+        return as_table(table)
+
+    def inputs(self, table: Any) -> Any:
+        """Columns of a table that are inputs: all, unless outputs are given beside them."""
+        return self.predictor.inputs(table) if self.is_given else table
 
     def __call__(self, inputs: Any) -> Floats:
         """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
-        return self.scores(getattr(self.model, self.method)(inputs))
+        return self.scores(getattr(self.predictor, self.method)(inputs))
+
+    def score(self, table: Any) -> Floats:
+        """Scores of the rows of a table."""
+        return self(table if self.is_given else self.transform(table))
 
     def asked(self, method: str, inputs: Any, known: dict[str, Any]) -> Any:
         """Output of a method of the model; the model is not asked where known outputs give it to the bit."""
-        kind = type(self.model)
+        kind = type(self.predictor)
         if kind is HistGradientBoostingClassifier and "decision_function" in known:
             raw = known["decision_function"]
             if method == "predict":
@@ -363,7 +393,7 @@ class Outputs:
             return softmax(raw) if raw.ndim > 1 else np.column_stack([1 - expit(raw), expit(raw)])
         if method == "predict" and "predict_proba" in known and kind.__name__ in MOST_PROBABLE:
             return self.classes[np.asarray(known["predict_proba"]).argmax(axis=1)]
-        return getattr(self.model, method)(inputs)
+        return getattr(self.predictor, method)(inputs)
 
     def scores(self, output: Any) -> Floats:
         """Scores from what `method` of the model returned."""
@@ -380,7 +410,7 @@ class Outputs:
             )
         if values.shape[1] != len(self.classes):
             raise ValueError(
-                f"The decision_function of {type(self.model).__name__} has {values.shape[1]} columns for "
+                f"The decision_function of {type(self.predictor).__name__} has {values.shape[1]} columns for "
                 f"{len(self.classes)} classes: response may be 'predict_proba' if the model has it."
             )
         return values - values.mean(axis=1, keepdims=True)
@@ -388,11 +418,11 @@ class Outputs:
     def probabilities(self, output: Any) -> Floats:
         """Class probabilities from what `predict_proba` returned, one finite column a class."""
         values = self._finite(output, "predict_proba")
-        n_classes = len(self.model.classes_)
+        n_classes = len(self.predictor.classes_)
         if values.ndim != 2 or values.shape[1] != n_classes:
             raise ValueError(
-                f"predict_proba of {type(self.model).__name__} returns an array of shape {values.shape}: there must "
-                f"be a row for each row and a column for each of {n_classes} classes."
+                f"predict_proba of {type(self.predictor).__name__} returns an array of shape {values.shape}: there "
+                f"must be a row for each row and a column for each of {n_classes} classes."
             )
         return values
 
@@ -400,7 +430,7 @@ class Outputs:
         values = np.asarray(output, dtype=np.float64)
         if not np.isfinite(values).all():
             raise ValueError(
-                f"{method} of {type(self.model).__name__} returns NaN or infinite numbers."
+                f"{method} of {type(self.predictor).__name__} returns NaN or infinite numbers."
             )
         return values
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +27,7 @@ from sklearn.utils.multiclass import type_of_target
 from surefoot._models import _trial
 from surefoot._models._given import class_text
 from surefoot._parallel import free_memory
-from surefoot._tables import column_names, is_frame, is_numeric, split_columns
+from surefoot._tables import column_names, is_frame, kind_of, split_columns
 from surefoot._typing import Floats, Ints
 from surefoot._words import listed, percent, plural
 
@@ -159,10 +160,11 @@ class CatBoostFile(bytes):
 
 def estimator_state(model: Any) -> dict[str, Any]:
     """Attributes of an estimator of these libraries, with plain dicts; of CatBoost the parameters and its file."""
-    state = {name: _plain(part) for name, part in model.__getstate__().items()}
-    for name in ("_test_evals", "_prediction_values_change", "_loss_value_change"):
-        state.pop(name, None)  # records of CatBoost's training
-    return {name: CatBoostFile(part) if name == TREES else part for name, part in state.items()}
+    records = ("_test_evals", "_prediction_values_change", "_loss_value_change")  # of training
+    state = {name: part for name, part in model.__getstate__().items() if name not in records}
+    return {
+        name: CatBoostFile(part) if name == TREES else _plain(part) for name, part in state.items()
+    }
 
 
 def _plain(value: Any) -> Any:
@@ -237,29 +239,22 @@ class OnnxGraph:
 
     def __init__(self, content: bytes) -> None:
         self.content = content
-        self._session: Any = None
 
-    @property
+    @cached_property
     def session(self) -> Any:
         """Session that runs the graph, made when it is needed for the first time."""
-        if self._session is None:
-            onnxruntime = imported("onnxruntime")
-            self._session = onnxruntime.InferenceSession(
-                self.content, providers=["CPUExecutionProvider"]
-            )
-        return self._session
+        return imported("onnxruntime").InferenceSession(
+            self.content, providers=["CPUExecutionProvider"]
+        )
 
     def __reduce__(self) -> Any:
         return OnnxGraph, (self.content,)
 
     def __call__(self, X: Any) -> list[Any]:
-        """Outputs of the graph, in its order."""
+        """Outputs of the graph, in its order, for columns in the order of its inputs."""
         inputs = self.session.get_inputs()
-        if len(inputs) == 1:
-            tables = [X if not is_frame(X) else np.column_stack(_values_of(X))]
-        else:
-            by_name = dict(zip(column_names(X), split_columns(X), strict=True))
-            tables = [np.asarray(by_name[part.name])[:, None] for part in inputs]
+        columns = [np.asarray(column)[:, None] for column in split_columns(X)]
+        tables = columns if len(inputs) > 1 else [np.hstack(columns)]
         feed = {
             part.name: np.ascontiguousarray(np.asarray(values).astype(ONNX_TYPES[part.type]))
             for part, values in zip(inputs, tables, strict=True)
@@ -276,10 +271,6 @@ ONNX_TYPES: dict[str, Any] = {
     "tensor(bool)": np.bool_,
     "tensor(string)": object,
 }
-
-
-def _values_of(frame: Any) -> list[NDArray[Any]]:
-    return [np.asarray(column) for column in split_columns(frame)]
 
 
 class Facts(NamedTuple):
@@ -453,7 +444,7 @@ class NativeModel(BaseEstimator):
 
     def take_columns(self, X: Any) -> Self:
         """Take the names of the columns of a frame, and find those whose categories the model knows."""
-        if not is_frame(X):
+        if not is_frame(type(X)):
             return self
         facts, names, columns = facts_of(self.booster), column_names(X), split_columns(X)
         spelling = [spelled(name) for name in names]
@@ -464,7 +455,9 @@ class NativeModel(BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         flags = facts.flags or [False] * len(names)
         # A categorical column of LightGBM that no tree uses looks like any other in its file.
-        places = [i for i, column in enumerate(columns) if flags[i] or not is_numeric(column)]
+        places = [
+            i for i, column in enumerate(columns) if flags[i] or kind_of(column) not in "biuf"
+        ]
         if len(places) == len(facts.coded):
             self.categories_ = dict(zip(places, facts.coded, strict=True))
         self.is_categorical_ = np.isin(np.arange(len(names)), places)
@@ -474,7 +467,7 @@ class NativeModel(BaseEstimator):
         """Outputs of the model as its library gives them: an array with one entry or one line for each row."""
         if callable(self.booster):
             return _numbers(_outputs_of(self.booster, X))
-        if is_frame(X):
+        if is_frame(type(X)):
             X = self._with_categories(X)
         if library_of(self.booster) == "lightgbm":
             return self.booster.predict(X)
@@ -606,6 +599,7 @@ def native_estimator(model: Any, X: Any, y: Any, task: str = "auto", classes: An
 
 def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> Any:
     """Estimator around a graph or a function, whose outputs for the rows show what they are."""
+    NativeModel(model).take_columns(X)  # raises if these are others
     outputs = _outputs_of(model, X)
     if not isinstance(model, OnnxGraph) and np.asarray(outputs[0]).dtype.kind not in "fiub":
         raise TypeError("model returns labels: a callable may return probabilities or numbers.")
@@ -623,7 +617,10 @@ def _called_estimator(model: Any, X: Any, y: Any, task: str, classes: Any) -> An
         return NativeRegressor(model).take_columns(X)
     are_scores = bool(((values < -ROUNDING) | (values > 1 + ROUNDING)).any())
     probabilities = _probabilities(values, are_scores=are_scores)
-    _check_sums(probabilities)
+    if (np.abs(probabilities.sum(axis=1) - 1) > SUM_ERROR).any():
+        raise Refusal(
+            "gives numbers that do not sum to 1 in each row: they are no probabilities of one class"
+        )
     labels = _texts(outputs[0]) if has_labels else []
     names = None
     if labels or isinstance(outputs[-1], list):
@@ -663,14 +660,6 @@ def _names(outputs: list[Any], probabilities: Floats, classes: Any) -> list[str]
     return [names[place] for place in places] if is_known else None
 
 
-def _check_sums(probabilities: Floats) -> None:
-    """Refuse outputs that are no probabilities of one class for each row."""
-    if (np.abs(probabilities.sum(axis=1) - 1) > SUM_ERROR).any():
-        raise Refusal(
-            "gives numbers that do not sum to 1 in each row: they are no probabilities of one class"
-        )
-
-
 def _classes_in_order(
     probabilities: Floats, y: Any, classes: Any = None, names: Sequence[str] | None = None
 ) -> NDArray[Any]:
@@ -680,10 +669,8 @@ def _classes_in_order(
     such numbers. Otherwise they are the sorted targets, and a `Refusal` if another order fits these clearly better.
     """
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
-    n_classes, known = (
-        probabilities.shape[1],
-        {class_text(label): label for label in labels.tolist()},
-    )
+    known = {class_text(label): label for label in labels.tolist()}
+    n_classes = probabilities.shape[1]
     numbers = [str(number) for number in range(n_classes)]
     texts = _texts(classes if classes is not None else names or numbers)
     if len({*texts}) == len(texts) == n_classes and {*known} <= {*texts}:

@@ -121,8 +121,10 @@ class SharedTrees:
         n_trees: int,
         sample_weight: Floats | None = None,
     ) -> None:
-        self.choices = fold_choices(folds)
-        n_groups = 1 + max(max(choice) for choice in self.choices)
+        n_groups = int(min(folds.max() + 1, MOST_GROUPS))
+        # Groups to learn from, in each choice about half of them.
+        self.choices = list(combinations(range(n_groups), (n_groups + 1) // 2))
+        group_of_row = np.where(folds < 0, -1, folds % MOST_GROUPS)
         # A share n_unseen / n_groups of the choices leaves a group out. New rows meet that share of each choice's
         # trees, so that as many trees vote on them as on held-out rows: with more, all may agree more strongly.
         n_unseen = n_groups // 2
@@ -142,7 +144,7 @@ class SharedTrees:
         self.trees = []
         for choice, target in zip(self.choices, by_choice, strict=True):
             # A row of weight 0 is not seen, but the trees know of its class.
-            weight = in_choice(folds, choice).astype(np.float64)
+            weight = np.isin(group_of_row, [-1, *choice]).astype(np.float64)
             weight *= 1.0 if sample_weight is None else sample_weight
             seen = np.flatnonzero(weight)
             for _ in range(self.n_each):
@@ -154,7 +156,11 @@ class SharedTrees:
     def for_rows_of(self, fold: int) -> VotingTrees:
         """Trees that have not seen a fold; for -1, equally many trees of each choice, for new rows."""
         n_each = self.n_new if fold < 0 else self.n_each
-        starts = [number * self.n_each for number in unseen(self.choices, fold)]
+        starts = [
+            number * self.n_each
+            for number, groups in enumerate(self.choices)
+            if fold < 0 or fold % MOST_GROUPS not in groups
+        ]
         members = [tree for start in starts for tree in self.trees[start : start + n_each]]
         return VotingTrees(members, self.classes)
 
@@ -168,20 +174,3 @@ class SharedTrees:
         for fold, part in parts.items():
             means[folds == fold] = part
         return means
-
-
-def fold_choices(folds: Ints) -> list[tuple[int, ...]]:
-    """Groups of folds to learn from, in each choice about half of them."""
-    n_groups = int(min(folds.max() + 1, MOST_GROUPS))
-    return list(combinations(range(n_groups), (n_groups + 1) // 2))
-
-
-def in_choice(folds: Ints, choice: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Whether each row is among those that a choice learns from."""
-    return np.isin(np.where(folds < 0, -1, folds % MOST_GROUPS), [-1, *choice])
-
-
-def unseen(choices: list[tuple[int, ...]], fold: int) -> list[int]:
-    """Numbers of the choices that leave a fold out; of all choices for -1."""
-    every = enumerate(choices)
-    return [number for number, groups in every if fold < 0 or fold % MOST_GROUPS not in groups]

@@ -4,8 +4,8 @@
 faults show only then. A crash of a parser ends this process alone.
 """
 
+import re
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,20 +38,13 @@ def rows(n_columns: int) -> Any:
     return values
 
 
-def features(node: dict[str, Any]) -> Iterator[int]:
-    """Columns that the splits of a LightGBM tree use."""
-    if "split_feature" in node:
-        yield node["split_feature"]
-        yield from features(node["left_child"])
-        yield from features(node["right_child"])
-
-
 def try_lightgbm(lightgbm: Any, path: Path) -> None:
     """Read a text file of LightGBM, check the columns of its splits, and predict."""
     model = lightgbm.Booster(model_str=path.read_text(encoding="utf-8"))
+    model.dump_model()  # follows the branches of each tree
     n_columns = model.num_feature()
-    for tree in model.dump_model()["tree_info"]:
-        if not all(0 <= place < n_columns for place in features(tree["tree_structure"])):
+    for places in re.findall("^split_feature=(.*)$", model.model_to_string(), re.MULTILINE):
+        if not all(0 <= int(place) < n_columns for place in places.split()):
             raise ValueError("a split of an unknown column")
     model.predict(rows(n_columns), num_threads=1)
 

@@ -20,7 +20,7 @@ from surefoot._tables import (
     count_rows,
     is_frame,
     is_missing,
-    is_numeric,
+    kind_of,
     take_column,
     take_columns,
     take_rows,
@@ -91,14 +91,14 @@ def vector_encoder(X: Any) -> VectorEncoder | None:
 
 def vector_columns(X: Any) -> list[list[Any]]:
     """Names of the columns of each embedding: numbered columns, a column of lists, or all columns of a wide array."""
-    if not is_frame(X):
+    if not is_frame(type(X)):
         is_wide = X.ndim == 2 and X.shape[1] >= LEAST_COLUMNS and X.dtype.kind == "f"
         return [list(range(X.shape[1]))] if is_wide else []
     by_stem: dict[str, list[Any]] = {}
     lists = []
     for name in column_names(X):
         column = take_column(X, name)
-        if is_numeric(column):
+        if kind_of(column) in "biuf":
             by_stem.setdefault(re.sub(r"\d+$", "", str(name)), []).append(name)
         elif isinstance(value := _first(column), (list, tuple, np.ndarray)) and (
             len(value) >= LEAST_NUMBERS and np.asarray(value).dtype.kind in "iuf"
@@ -110,7 +110,7 @@ def vector_columns(X: Any) -> list[list[Any]]:
 def text_columns(X: Any) -> list[Any]:
     """Names of the columns of a frame whose values are texts of several words, most of them different."""
     found = []
-    for name in column_names(X) if is_frame(X) else []:
+    for name in column_names(X) if is_frame(type(X)) else []:
         column = take_column(X, name)
         if isinstance(_first(column), str):
             texts = [text for text in _texts(take_rows(X, slice(0, MOST_LEARNED)), name) if text]
@@ -122,7 +122,7 @@ def text_columns(X: Any) -> list[Any]:
 
 def _first(column: Any) -> Any:
     """First value of a column that is not missing; None if there is none."""
-    if is_numeric(column):
+    if kind_of(column) in "biuf":
         return None
     for start in range(0, count_rows(column), 1_000):
         values = as_objects(take_rows(column, slice(start, start + 1_000)))
@@ -138,8 +138,8 @@ def _texts(X: Any, name: Any) -> list[str]:
 
 def _vectors(X: Any, names: list[Any]) -> Floats:
     """Numbers of an embedding; a missing one is all zeros."""
-    if not is_frame(X) or len(names) > 1:
-        table = take_columns(X, names) if is_frame(X) else X
+    if not is_frame(type(X)) or len(names) > 1:
+        table = take_columns(X, names) if is_frame(type(X)) else X
         return np.nan_to_num(as_floats(table))
     values = list(take_column(X, names[0]))
     width = len(next(value for value in values if value is not None))

@@ -35,7 +35,7 @@ from pyarrow import csv as arrow_csv
 
 from surefoot._files import FileError, linked_path
 from surefoot._parallel import free_memory
-from surefoot._tables._frames import RowError, without_infinities
+from surefoot._tables._frames import RowError, in_kind, without_infinities
 from surefoot._typing import Ints
 from surefoot._words import listed, plural, reason
 
@@ -715,19 +715,18 @@ class ParquetTable:
     def _type(self, name: str, why: str) -> pa.DataType:
         if name in self.partition:
             return self.partition[name]
-        first: tuple[Part, str] | None = None
         is_split, name = name in self.places, self.places.get(name, (name, 0))[0]
+        kinds: dict[str, Path] = {}
         for part in self.parts:
             if name not in part.schema.names:
                 raise TableFileError(f"{part.path} lacks {name!r}, {why}.")
-            kind = kind_in_words(part.schema.field(name).type)
-            if kind == "no values":
-                continue
-            first = first or (part, kind)
-            if kind != first[1]:
-                raise TableFileError(
-                    f"{part.path} has {kind} in the column {name!r}, and {first[0].path} has {first[1]}."
-                )
+            kinds.setdefault(kind_in_words(part.schema.field(name).type), part.path)
+        kinds.pop("no values", None)
+        if len(kinds) > 1:
+            (kind, path), (other, other_path) = list(kinds.items())[:2]
+            raise TableFileError(
+                f"{other_path} has {other} in the column {name!r}, and {path} has {kind}."
+            )
         types = list(dict.fromkeys(part.schema.field(name).type for part in self.parts))
         if is_split:
             types = list(dict.fromkeys(getattr(kind, "value_type", kind) for kind in types))
@@ -1048,13 +1047,8 @@ def as_array(columns: list[Any]) -> Any:
 
 def with_categories(frame: Any, form: Form) -> Any:
     """Pandas frame whose columns have the categories of `fit`, and new ones behind them."""
-    import pandas as pd  # noqa: PLC0415 - the model was fitted on its frames
-
-    for name, known in form["categories"].items():
-        if name in frame.columns:
-            values = frame[name]
-            new = sorted(set(values.dropna()) - set(known["values"]), key=str)
-            frame[name] = pd.Categorical(values, [*known["values"], *new], ordered=known["ordered"])
+    for name in form["categories"].keys() & set(frame.columns):
+        frame[name] = in_kind(name, frame[name].tolist(), form)
     return frame
 
 

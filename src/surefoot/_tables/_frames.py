@@ -1,12 +1,14 @@
 """Tables in memory of every kind through one set of functions: arrays, sparse rows, pandas, polars and Arrow frames.
 
 pandas is called directly, as narwhals refuses names that are no strings or stand twice, and leaves the index out; every
-other frame goes through narwhals, 2.0.1 or later. A *column* is what `take_column` and `split_columns` return: a series
-of the frame's own kind, or an array. A *missing value* is None, NaN, NaT, NA or null, and never a string.
+other frame goes through narwhals, 2.0.1 or later. Which of both reads a table is asked once per type. A *column* is
+what `take_column` and `split_columns` return: a series of the frame's own kind, or an array. A *missing value* is None,
+NaN, NaT, NA or null, and never a string.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, Self
 
@@ -38,15 +40,27 @@ class RowError(ValueError):
         return f"Row {self.row} {self.fault}"
 
 
-def as_table(X: Any) -> Any:
-    """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
+def as_table(X: Any, *, copy: bool = False) -> Any:
+    """Array, CSR or frame as it is, or a copy; other sparse formats as CSR, anything else as an array.
 
-    A list of strings, for a pipeline that vectorises them, is the only table with one dimension.
+    A copy stays as it is when the original is changed in place. One sentence says why a table cannot be used, such as
+    two columns with one name. A list of strings, for a pipeline that vectorises them, is the only table with one
+    dimension.
     """
     if issparse(X):
-        return X if X.format == "csr" else csr_array(X)
-    if is_frame(X):
-        return X
+        rows = X if X.format == "csr" else csr_array(X)
+        return rows.copy() if copy else rows
+    if is_frame(type(X)):
+        names = column_names(X)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"X has more than one column with the name {twice!r}: names must differ."
+            )
+        if not copy:
+            return X
+        # Only the columns of pandas are ever changed: another frame around those of others is enough.
+        return X.copy() if is_pandas(type(X)) else take_columns(X, names)
     check_is_array(X, "X")
     try:
         table = np.asanyarray(X)
@@ -66,7 +80,9 @@ def as_table(X: Any) -> Any:
         raise ValueError("Complex data not supported: X holds complex numbers.")
     if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
         return np.array(X, dtype=object)  # beside a string, NumPy makes the string "nan" of a NaN
-    return table
+    return (
+        np.array(table) if copy else table
+    )  # in its layout, on which the rounding of sums depends
 
 
 def check_is_array(values: Any, name: str) -> None:
@@ -79,26 +95,24 @@ def check_is_array(values: Any, name: str) -> None:
         raise TypeError(f"{name} is a lazy frame: pass {name}.collect().")
 
 
-def own_copy(X: Any) -> Any:
-    """Copy of a table that stays as it is when the original is changed in place."""
-    if isinstance(X, np.ndarray):
-        return np.array(X)  # in the layout of X, on which the rounding of sums depends
-    if is_pandas(X) or issparse(X):
-        return X.copy()
-    # A frame around the same columns, which are never changed.
-    return nw.from_native(X, eager_only=True).select(nw.all()).to_native()
+# Decorator of a question about a type, which is asked once for each.
+once: Callable[[Callable[[Any], bool]], Callable[[Any], bool]] = cache
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a frame of pandas, polars, Arrow or another library that narwhals knows."""
-    if isinstance(X, np.ndarray) or issparse(X):
-        return False
-    return hasattr(X, "columns") if is_pandas(X) else bool(nw.dependencies.is_into_dataframe(X))
+@once
+def is_frame(kind: Any) -> bool:
+    """Whether tables of a type are frames: of pandas, polars, Arrow or another library that narwhals knows."""
+    if is_pandas(kind):
+        return hasattr(kind, "columns")
+    polars, arrow = nw.dependencies.get_polars(), nw.dependencies.get_pyarrow()
+    known = (*filter(None, [polars and polars.DataFrame, arrow and arrow.Table]), nw.DataFrame)
+    return issubclass(kind, known) or hasattr(kind, "__narwhals_dataframe__")
 
 
-def is_pandas(data: Any) -> bool:
-    """Whether a frame, a column or a type of these is pandas, or of a library with its methods."""
-    return hasattr(data, "iloc")
+@once
+def is_pandas(kind: Any) -> bool:
+    """Whether frames or columns of a type are of pandas, or of a library with its methods."""
+    return hasattr(kind, "iloc")
 
 
 def count_rows(X: Any) -> int:
@@ -113,9 +127,9 @@ def count_rows(X: Any) -> int:
 
 def frame_kind(X: Any) -> dict[str, Any]:
     """Library and pandas index of a table, as `frame_of_kind` takes them; None for what it does not have."""
-    if is_pandas(X):
+    if is_pandas(type(X)):
         return {"library": "pandas", "index": X.index}
-    library = nw.from_native(X, eager_only=True).implementation.value if is_frame(X) else None
+    library = nw.from_native(X, eager_only=True).implementation.value if is_frame(type(X)) else None
     return {"library": library, "index": None}
 
 
@@ -140,10 +154,9 @@ LARGEST = float(np.finfo(np.float32).max)
 
 def column_names(X: Any) -> list[Any]:
     """Names of a frame's columns, or an array's column numbers; none for a list of strings."""
-    if is_pandas(X):
-        return list(X.columns)
-    if is_frame(X):
-        return list(nw.from_native(X, eager_only=True).columns)
+    if is_frame(type(X)):
+        # narwhals refuses a table of Arrow in which two columns have one name.
+        return list(X.column_names if hasattr(X, "column_names") else X.columns)
     return list(range(X.shape[1])) if X.ndim == 2 else []
 
 
@@ -153,29 +166,16 @@ def take_column(X: Any, name: Any) -> Any:
         return X[:, [name]].toarray().ravel()
     if isinstance(X, np.ndarray):
         return X[:, name]
-    if not is_pandas(X):
+    if not is_pandas(type(X)):
         return nw.from_native(X, eager_only=True).get_column(name).to_native()
-    column = X[name]
-    if column.ndim != 1:
-        raise ValueError(f"X has more than one column with the name {name!r}.")
-    return column
+    return X[name]
 
 
 def split_columns(X: Any) -> list[Any]:
     """Columns of a table in order, also where two have one name."""
-    if is_pandas(X):
+    if is_pandas(type(X)):
         return [X.iloc[:, i] for i in range(X.shape[1])]
     return [take_column(X, name) for name in column_names(X)]
-
-
-def is_numeric(column: Any) -> bool:
-    """Whether a column holds numbers or booleans."""
-    return kind_of(column) in NUMERIC
-
-
-def is_whole(column: Any) -> bool:
-    """Whether a column holds whole numbers or booleans."""
-    return kind_of(column) in WHOLE
 
 
 def kind_of(column: Any) -> str:
@@ -190,9 +190,9 @@ def kind_of(column: Any) -> str:
 
 def kinds_of(table: Any) -> list[str]:
     """Kinds of a frame's columns, or the kind of an array or column alone."""
-    if not is_frame(table):
+    if not is_frame(type(table)):
         return [kind_of(table)]
-    if is_pandas(table):
+    if is_pandas(type(table)):
         return [dtype.kind for dtype in table.dtypes]
     return [_letter(dtype) for dtype in nw.from_native(table, eager_only=True).schema.values()]
 
@@ -216,77 +216,58 @@ def take_rows(X: Any, rows: Any) -> Any:
 
     The type stays, and so do dtypes, categories and a pandas index. A slice of an array or frame is a view.
     """
-    key = rows
-    if not isinstance(rows, slice):
-        key = np.asarray(rows, dtype=None if len(rows) else np.int64)
+    is_slice = isinstance(rows, slice)
+    key = rows if is_slice else np.asarray(rows, dtype=None if len(rows) else np.int64)
     if issparse(X) and X.format not in ROW_FORMATS:
         X = X.tocsr()
     if isinstance(X, np.ndarray) or issparse(X):
         return X[key]
-    if is_pandas(X):
-        return X.iloc[key] if isinstance(key, slice) else X.take(_positions(key, len(X)))
-    if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
-        data = nw.from_native(X, eager_only=True, allow_series=True)
-        if isinstance(key, slice) and key.step in (None, 1):
-            return data[key].to_native()
-        positions = _positions(key, len(data))
-        # Arrow knows neither steps nor positions from the end.
-        return data[np.where(positions < 0, positions + len(data), positions)].to_native()
-    if isinstance(key, slice) or hasattr(X, "shape"):  # an array of another library
+    if is_pandas(type(X)):
+        return X.iloc[key] if is_slice or key.dtype.kind == "b" else X.take(key)
+    if isinstance(X, list):
+        return [X[i] for i in np.arange(len(X))[key].tolist()]
+    data = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    if data is X:  # an array of another library
         return X[key]
-    return [X[i] for i in _positions(key, len(X)).tolist()]
-
-
-def _positions(key: Any, n_rows: int) -> Ints:
-    """Positions of the rows of a key."""
-    if isinstance(key, slice):
-        return np.arange(n_rows)[key]
-    if key.dtype.kind != "b":
-        return np.asarray(key)
-    if len(key) != n_rows:
-        raise IndexError(f"The mask has {len(key)} values, and the table has {n_rows} rows.")
-    return np.flatnonzero(key)
+    if not is_slice or rows.step not in (
+        None,
+        1,
+    ):  # Arrow knows no steps, nor positions from the end
+        key = np.arange(len(data))[key]
+    return data[key].to_native()
 
 
 def as_numbers(X: Any, *, complete: bool = True) -> Any:
     """Table as a float64 array or CSR if it is numeric and, if asked, complete; else None."""
     if issparse(X):
         values = X.astype(np.float64, copy=False)
-        return values if not complete or np.isfinite(values.data).all() else None
-    if isinstance(X, np.ndarray) and X.dtype.kind in NUMERIC:
-        values = X.astype(np.float64, copy=False)
+        cells = values.data
+    elif not set(kinds_of(X)) <= set(NUMERIC if is_frame(type(X)) else NUMERIC + "O"):
+        return None
     else:
-        allowed = NUMERIC if is_frame(X) else NUMERIC + "O"
-        if not all(kind in allowed for kind in kinds_of(X)):
-            return None
         try:
-            values = as_floats(X)
+            values = cells = as_floats(X)
         except (TypeError, ValueError):  # objects that are no numbers: categories
             return None
-    return values if not complete or np.isfinite(values).all() else None
+    return values if not complete or np.isfinite(cells).all() else None
 
 
 def as_floats(values: Any) -> Floats:
     """Floats of a column or dense table, NaN for every missing value; ValueError or TypeError for what is no number."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in NUMERIC:
-        return values.astype(np.float64, copy=False)
-    if is_pandas(values) and all(kind in NUMERIC for kind in kinds_of(values)):
-        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
-    if is_frame(values):
-        floats = np.empty(values.shape, order="F")
-        for i, column in enumerate(split_columns(values)):
-            floats[:, i] = as_floats(column)
-        return floats
-    if not is_pandas(values) and kind_of(values) in NUMERIC:
-        series = nw.from_native(values, series_only=True).cast(nw.Float64())
-        return np.asarray(series.to_numpy(), dtype=np.float64)
-    objects = _objects(values)
-    try:
-        floats = objects.astype(np.float64)
-    except TypeError:  # NumPy knows no NA and no NaT
-        floats = _with_none(objects).astype(np.float64)
+    if set(kinds_of(values)) <= set(NUMERIC):
+        if isinstance(values, np.ndarray):
+            return values.astype(np.float64, copy=False)
+        if is_pandas(type(values)):
+            return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+        if not is_frame(type(values)):
+            series = nw.from_native(values, series_only=True).cast(nw.Float64())
+            return np.asarray(series.to_numpy(), dtype=np.float64)
+    if is_frame(type(values)):
+        return _by_column(as_floats, values, np.float64)
+    objects = as_objects(values)
+    floats = np.asarray(objects.astype(np.float64))
     # NumPy reads the numbers in strings, but the string "nan" is none.
-    strings = [value for value in objects[np.isnan(floats)] if not is_missing(value)]
+    strings = [value for value in objects[np.isnan(floats)] if value is not None]
     if strings:
         raise ValueError(f"could not convert string to float: {strings[0]!r}")
     return floats
@@ -294,7 +275,27 @@ def as_floats(values: Any) -> Floats:
 
 def as_objects(values: Any) -> NDArray[Any]:
     """Array of a column's or dense table's values as Python objects, None for every missing value."""
-    return _with_none(_objects(values))
+    if is_frame(type(values)):
+        return _by_column(as_objects, values, object)
+    if isinstance(values, np.ndarray):
+        kind = values.dtype.kind  # nanoseconds would become whole numbers
+        objects = (values.astype(f"{kind}8[us]") if kind in "mM" else values).astype(object)
+    elif is_pandas(type(values)):
+        objects = np.array(values.astype(object), dtype=object)
+    else:
+        is_list = isinstance(values, list)
+        items = values if is_list else nw.from_native(values, series_only=True).to_list()
+        objects = np.fromiter(items, dtype=object, count=len(items))
+    objects[_missing(objects)] = None
+    return objects
+
+
+def _by_column(convert: Callable[[Any], NDArray[Any]], X: Any, dtype: Any) -> NDArray[Any]:
+    """Array of a frame's converted columns, each contiguous."""
+    values = np.empty(X.shape, dtype=dtype, order="F")
+    for i, column in enumerate(split_columns(X)):
+        values[:, i] = convert(column)
+    return values
 
 
 def as_values(column: Any) -> NDArray[Any]:
@@ -302,26 +303,35 @@ def as_values(column: Any) -> NDArray[Any]:
 
     Booleans are objects, and so are strings; an array of objects gives floats if all of them are numbers.
     """
-    kind = kind_of(column)
+    kind, numbers = kind_of(column), None
     if kind == "M":
         return np.asarray(column, dtype="datetime64[us]")
     if kind in "iuf":
         return as_floats(column)
-    if kind == "O" and isinstance(column, np.ndarray):  # numbers of a mixed array are objects, too
+    if kind == "O" and isinstance(column, np.ndarray):
         numbers = as_numbers(column, complete=False)
-        return as_objects(column) if numbers is None else numbers
-    return as_objects(column)
+    return as_objects(column) if numbers is None else np.asarray(numbers)
+
+
+def named_values(X: Any) -> list[tuple[Any, NDArray[Any]]]:
+    """Name and values (see `as_values`) of each column; none of sparse rows and of lists of texts."""
+    if issparse(X) or len(X.shape) < 2:
+        return []
+    names = column_names(X)
+    if set(kinds_of(X)) <= set("iuf"):
+        return list(zip(names, as_floats(X).T, strict=True))
+    return list(zip(names, map(as_values, split_columns(X)), strict=True))
 
 
 def missing_mask(values: Any) -> Mask:
     """Mask of the missing values in an array, list, column or dense table."""
-    if is_pandas(values):
+    if is_pandas(type(values)):
         return np.asarray(values.isna())
-    if all(kind in NUMERIC for kind in kinds_of(values)):
+    if is_frame(type(values)):
+        return _by_column(missing_mask, values, np.bool_)
+    if kind_of(values) in NUMERIC:
         return np.isnan(as_floats(values))
-    if is_frame(values):
-        return np.column_stack([missing_mask(column) for column in split_columns(values)])
-    return _missing(_objects(values))
+    return _missing(as_objects(values))
 
 
 # Share of training rows beyond each limit of `MissingInputs`.
@@ -384,37 +394,12 @@ def is_missing(value: Any) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def _with_none(objects: NDArray[Any]) -> NDArray[Any]:
-    """Copy of objects with None for every missing value."""
-    copied = objects.copy()
-    copied[_missing(objects)] = None
-    return copied
-
-
 def _missing(objects: NDArray[Any]) -> Mask:
     with np.errstate(invalid="ignore"):  # numpy 2.5 warns of a NaN that is compared
         try:
             return np.asarray((objects != objects) | (objects == None), dtype=np.bool_)  # noqa: E711, PLR0124 - by element
         except (TypeError, ValueError):  # one of the values has no truth value
             return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
-
-
-def _objects(values: Any) -> NDArray[Any]:
-    """Values as objects, missing ones as they are."""
-    if is_frame(values):
-        objects = np.empty(values.shape, dtype=object)
-        for i, column in enumerate(split_columns(values)):
-            objects[:, i] = _objects(column)
-        return objects
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind in "mM":  # nanoseconds would become whole numbers
-            values = values.astype(f"{values.dtype.kind}8[us]")
-        return values.astype(object)
-    if is_pandas(values):
-        return np.asarray(values.astype(object).to_numpy())
-    if not isinstance(values, list):
-        values = nw.from_native(values, series_only=True).to_list()
-    return np.fromiter(values, dtype=object, count=len(values))
 
 
 # Categories of a column that are told apart, the most common ones, least rows of one, and the most letters of one. A
@@ -447,19 +432,23 @@ class PlainColumn:
 
 def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[PlainColumn]:
     """Columns of a table as numbers and codes; with the categories of the columns `like`, where they are given."""
-    if issparse(table) or len(table.shape) < 2:
-        return []
-    names, columns = column_names(table), split_columns(table)
-    known = [None] * len(names) if like is None else like
-    return [_plain(*each) for each in zip(names, columns, known, strict=True)]
+    columns = named_values(table)
+    known = [None] * len(columns) if like is None else like
+    return [_plain(*column, each) for column, each in zip(columns, known, strict=True)]
 
 
-def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
-    values = as_values(column)
+def _plain(name: Any, values: NDArray[Any], like: PlainColumn | None) -> PlainColumn:
     if values.dtype.kind in "fM" if like is None else like.levels is None:
-        return PlainColumn(name, _as_numbers(name, values))
-    pairs = zip(values, missing_mask(values), strict=True)
-    strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
+        if values.dtype.kind == "M":
+            values = np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"Column {name!r} holds strings where the model expects numbers."
+            ) from error
+        return PlainColumn(name, np.where(np.isfinite(numbers), numbers, np.nan))
+    strings = [None if value is None else str(value)[:MOST_LETTERS] for value in as_objects(values)]
     levels = None if like is None else like.levels
     if levels is None:  # the most common strings, ascending
         known = [string for string in strings if string is not None]
@@ -471,31 +460,18 @@ def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
     return PlainColumn(name, np.array(codes, dtype=np.int64), levels)
 
 
-def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
-    """Numbers, microseconds for times; NaN for missing and infinite values."""
-    if values.dtype.kind == "M":
-        return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"Column {name!r} holds strings where the model expects numbers."
-        ) from error
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
 def input_form(X: Any) -> dict[str, Any]:
     """Library, kinds of columns and categories of a table, in plain values, to give rows of files the same form.
 
     The kind is NumPy's letter: b, i, u and f for numbers, M for times, m for durations, O for anything else. An array
     has one kind.
     """
-    names = column_names(X) if is_frame(X) else [None]
+    names = column_names(X) if is_frame(type(X)) else [None]
     if not all(isinstance(name, str) for name in names):
         are_numbers = set(kinds_of(X)) <= set(NUMERIC)
         return {"library": "numpy", "kind": "f" if are_numbers else "O"}
     kinds = dict(zip(names, kinds_of(X), strict=True))
-    if not is_pandas(X):
+    if not is_pandas(type(X)):
         library = str(nw.from_native(X, eager_only=True).implementation.value)
         return {"library": library, "kinds": kinds, "categories": {}}
     infer = import_module("pandas.api.types").infer_dtype
@@ -519,7 +495,7 @@ def in_form(X: Any, form: Mapping[str, Any]) -> Any:
     # A sparse matrix may be a dict of its entries.
     records = [X] if isinstance(X, Mapping) and not issparse(X) else X
     if not (isinstance(records, list) and records and isinstance(records[0], Mapping)):
-        if not (is_pandas(X) and form.get("library") == "pandas" and hasattr(X, "columns")):
+        if not (is_pandas(type(X)) and form.get("library") == "pandas" and hasattr(X, "columns")):
             return X
         kinds = dict(zip(X.columns, X.dtypes, strict=True))
         changed = {
@@ -571,9 +547,9 @@ def stack_rows(tables: Sequence[Any]) -> Any:
     first = tables[0]
     if issparse(first):
         return vstack(tables, format="csr")
-    if is_pandas(first):
+    if is_pandas(type(first)):
         return _stack_pandas(tables)
-    if is_frame(first):
+    if is_frame(type(first)):
         return nw.concat([nw.from_native(table, eager_only=True) for table in tables]).to_native()
     return np.concatenate([np.asarray(table) for table in tables])
 
@@ -587,7 +563,7 @@ def _stack_pandas(tables: Sequence[Any]) -> Any:
     changed = [a != b for a, b in zip(stacked.dtypes, tables[0].dtypes, strict=True)]
     for i in np.flatnonzero(changed).tolist():
         parts = [table.iloc[:, i] for table in tables]
-        if all(hasattr(part, "cat") for part in parts) and not hasattr(stacked.iloc[:, i], "cat"):
+        if all(hasattr(part, "cat") for part in parts):
             try:
                 stacked.isetitem(i, join(parts))
             except TypeError:  # two orders, or strings and numbers: the column holds objects
@@ -603,7 +579,7 @@ def with_columns(X: Any, columns: Mapping[Any, NDArray[Any]]) -> Any:
         for number, values in columns.items():
             table[:, number] = values
         return table
-    if is_pandas(X):
+    if is_pandas(type(X)):
         table = X.copy(deep=False)
         for name, values in columns.items():
             table[name] = values
@@ -619,9 +595,9 @@ def with_columns(X: Any, columns: Mapping[Any, NDArray[Any]]) -> Any:
 
 def take_columns(X: Any, names: Sequence[Any]) -> Any:
     """Frame with some of its columns, or those of an array by their numbers."""
-    if is_frame(X) and not is_pandas(X):
+    if is_frame(type(X)) and not is_pandas(type(X)):
         return nw.from_native(X, eager_only=True).select(list(names)).to_native()
-    return X[list(names)] if is_pandas(X) else X[:, list(names)]
+    return X[list(names)] if is_pandas(type(X)) else X[:, list(names)]
 
 
 def frame_like(library: Any, values: Floats, names: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._copies import group_copies
-from surefoot._crossfit import CrossFitter
+from surefoot._crossfit import cross_fit
 from surefoot._models import (
     TagsOfModel,
     check_model,
@@ -209,7 +209,7 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         check_consistent_length(y, groups)
         if self.max_risk is not None:
             check_class_risks(self.max_risk, np.unique(y), most=1)
-        groups, distinct, _ = group_copies(X, groups)
+        groups, distinct, *_ = group_copies(X, groups)
         training, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
         self.estimator_, self.indicator_ = self._fit_model_and_score(
@@ -371,10 +371,12 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
             return fit_model(model, X, y, sample_weight), indicator
         indicator = clone_with_seed(indicator, random_state)
         if indicator.needs_held_out_scores:
-            fitter = CrossFitter([indicator], model, cv=FOLDS, random_state=random_state)
-            cross = fitter.fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
-            [fitted] = cross.panel.indicators.values()
-            return cross.model, fitted
+            known = {"groups": groups, "sample_weight": sample_weight, "random_state": random_state}
+            deployed = cross_fit(
+                model, [indicator], X, y, cv=FOLDS, deploy_all=True, **known
+            ).deployed
+            [fitted] = deployed.panel.indicators.values()
+            return deployed.model, fitted
         model = fit_model(model, X, y, sample_weight)
         return model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y)
 

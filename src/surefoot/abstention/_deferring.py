@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._crossfit import CrossFitter, units_of
+from surefoot._crossfit import cross_predict, units_of
 from surefoot._error_estimators import RoutingEnsemble
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints, Mask
@@ -157,9 +157,9 @@ class DeferringClassifier(ClassifierMixin, RoutingEnsemble):
     def _judge(self, models: list[Any], cv: Any, X: Any, y: Any, **data: Any) -> list[HeldOut]:
         """Judge the cheap model alone: of the expensive one, only predictions of held-out rows are needed."""
         [cheap] = super()._judge(models[:1], cv, X, y, **data)
-        model, rows, predicted = CrossFitter(
-            [], models[1], cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
-        ).predict(X, y, **data)
+        model, rows, predicted = cross_predict(
+            models[1], X, y, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs, **data
+        )
         check_same_rows([cheap.rows, rows])
         self.estimators_.append(model)
         wrong = predicted != cheap.truth

@@ -3,7 +3,7 @@
 First the tests on held-out rows and the threshold that they permit, then `Promise`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import ceil, floor, log10
@@ -429,7 +429,8 @@ def _bounds_by_betting(
 ) -> Floats:
     """Lowest of N_RISKS risks that the test by betting rejects, at each distinct score; `bound` if it rejects none."""
     bounds = np.full(len(rows.ends), bound)
-    for risk in bound * np.geomspace(1 - 1e-9, 1 / len(rows.first), N_RISKS):
+    least = min(1 / len(rows.first), 0.5)  # a single group rejects no risk
+    for risk in bound * np.geomspace(1 - 1e-9, least, N_RISKS):
         bounds[group_test(rows, losses, float(risk), 1 - confidence, bound) <= 1 - confidence] = (
             risk
         )
@@ -694,9 +695,7 @@ class Promise(InWords):
         return cls(overall, confidence, threshold, coverage, len(estimates), risks, reason, cap)
 
     @classmethod
-    def offer(
-        cls, held_out: HeldOut, confidence: float = 0.95, also: Iterable[float] = ()
-    ) -> list[Self]:
+    def offer(cls, held_out: HeldOut, confidence: float = 0.95) -> list[Self]:
         """Promises to choose from, by ascending risk; some of them may not be kept.
 
         The risks are the round numbers from an eighth of the mean loss up to the mean loss, and the lowest one above it
@@ -710,8 +709,6 @@ class Promise(InWords):
             `held_out_` of an error estimator.
         confidence : float, default=0.95
             Probability with which each promise is kept.
-        also : iterable of float, default=()
-            Further risks to offer.
 
         Returns
         -------
@@ -721,15 +718,11 @@ class Promise(InWords):
         losses = _check_estimates(held_out.error, held_out.losses, held_out.groups)[1]
         mean = losses.mean()
         risks = [risk for risk in _round_risks(losses) if risk >= LEAST_OFFERED * mean]
-        wanted = {*(risk for risk in risks if risk < mean), *map(float, also)}
-        promises = {risk: cls.from_held_out(held_out, risk, confidence) for risk in wanted}
-        for risk in risks:
-            if risk >= mean:
-                promise = promises.get(risk) or cls.from_held_out(held_out, risk, confidence)
-                if promise.threshold >= held_out.evidence.error.max():
-                    promises[risk] = promise
-                    break
-        return [promises[risk] for risk in sorted(promises)]
+        below = [cls.from_held_out(held_out, risk, confidence) for risk in risks if risk < mean]
+        others = (cls.from_held_out(held_out, risk, confidence) for risk in risks if risk >= mean)
+        largest = held_out.evidence.error.max()
+        answers_all = next((each for each in others if each.threshold >= largest), None)
+        return below if answers_all is None else [*below, answers_all]
 
     @staticmethod
     def bounds(held_out: HeldOut, coverages: Any, confidence: float = 0.95) -> Floats:

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._copies import hash_rows
-from surefoot._models import MixedInput, class_votes, clone_with_seed, series_model
+from surefoot._models import MixedInput, class_votes, clone_with_seed, offered_by
 from surefoot._refits import bootstrap_models
 from surefoot._tables import as_numbers, as_table, count_rows, take_rows
 from surefoot._typing import Floats, Ints
@@ -213,7 +213,7 @@ def divided_votes(situation: Situation) -> Floats:
     """Disagreement of the ensemble's members, or of refits to bootstraps of the labelled rows."""
     predictor = situation.fit_indicator(
         Confidence()
-    ).index_.predictor  # the last step of a pipeline
+    ).index_.model.predictor  # the last step of a pipeline
     if hasattr(predictor, "estimators_"):
         return situation.fit_indicator(VoteDisagreement()).transform(situation.X_pool)[:, 1]
     X, y = situation.labelled("votes")
@@ -384,7 +384,7 @@ class Coordinates:
         rows = take_rows(X_pool, reference)
         model, space = (NO_MODEL, own_space(rows)) if estimator is None else (estimator, "scaled")
         # Clusters and distances are those of points: rows that the model compares under DTW have none.
-        metric = "auto" if series_model(model) is None else "euclidean"
+        metric = "euclidean" if offered_by(model, "neighbor_search") else "auto"
         self.index = NeighborhoodIndex(
             model, rows, n_neighbors=1, space=space, metric=metric, copy=False
         )

@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state, check_sca
 from surefoot._models import clone_model, predict_labels
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_number
+from surefoot._validation import check_number, check_target
 from surefoot.active_learning._learner import TOLERANCE, StoppingRule
 from surefoot.active_learning._query import check_strategy, query
 
@@ -158,8 +158,8 @@ def simulate(
     named = named_strategies(strategies)
     if not is_classifier(estimator):
         raise TypeError(f"estimator={estimator!r} is no classifier.")
+    X, y = as_table(X), check_target(y)
     check_consistent_length(X, y)
-    y = np.asarray(y)
     if len(np.unique(y)) < 2:
         raise ValueError("y has one class only, or no rows: there is nothing to learn.")
     check_scalar(batch_size, "batch_size", Integral, min_val=1)
@@ -167,7 +167,6 @@ def simulate(
     check_scalar(n_initial, "n_initial", Integral, min_val=2)
     check_scalar(n_labels, "n_labels", Integral, min_val=n_initial)
     check_number(wrong, "wrong", min_val=0, max_val=1)
-    X = as_table(X)
     sizes = [*range(n_initial, n_labels, batch_size), n_labels]
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_repeats)
     repeats = Parallel(n_jobs=n_jobs)(

@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from surefoot._tables import as_table, count_rows
+from surefoot._tables import as_table, check_is_array, count_rows
 from surefoot._task import kind_of_target
 from surefoot._words import listed
 from surefoot.checks._columns import (
@@ -103,6 +103,7 @@ def check_table(
         y, is_regression = np.zeros(n_rows), True
         ignored |= {"leak", "entity", "order"}
     else:
+        check_is_array(y, "y")
         y = column_or_1d(y)
         check_consistent_length(table, y)
         if task == "auto" and estimator is not None:

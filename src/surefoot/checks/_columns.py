@@ -6,12 +6,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from scipy.special import gammaln
 from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score
 
-from surefoot._tables import as_values, column_names, is_frame, missing_mask, split_columns
+from surefoot._tables import missing_mask, named_values
 from surefoot._typing import Floats, Ints
 from surefoot._words import InWords, enumerated, listed, number, percent, quoted
 
@@ -126,11 +125,9 @@ class CodedColumn(NamedTuple):
 
 def code_columns(table: Any) -> list[CodedColumn]:
     """Coded columns of a table; none for sparse rows or a list of texts, which have no columns of their own."""
-    if not is_frame(table) and (issparse(table) or table.ndim != 2):
-        return []
     return [
-        code_column(name if isinstance(name, str) else f"column {name}", as_values(column))
-        for name, column in zip(column_names(table), split_columns(table), strict=True)
+        code_column(name if isinstance(name, str) else f"column {name}", values)
+        for name, values in named_values(table)
     ]
 
 

@@ -142,7 +142,6 @@ def fit(
 
 def order_in_words(error_estimator: Any, rows: Any) -> str | None:
     """Sentence on the time of rows, or on an order that matters although they were held out at random; else None."""
-    from surefoot._models import inputs_of
     from surefoot.checks import check_table
 
     if rows.time is not None:
@@ -151,7 +150,7 @@ def order_in_words(error_estimator: Any, rows: Any) -> str | None:
             f"{rows.time['last']}: the promise holds as far as the future is like the past."
         )
     findings = check_table(
-        inputs_of(error_estimator.estimator, rows.X),
+        error_estimator.inputs(rows.X),
         rows.y,
         held_out=error_estimator.held_out_,
         ignore=set(CHECKS) - {"order", "labels"},

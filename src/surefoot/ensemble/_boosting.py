@@ -18,7 +18,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import (
     check_is_fitted,
-    column_or_1d,
     has_fit_parameter,
     validate_data,
 )
@@ -31,9 +30,15 @@ from surefoot._kernels import (
 )
 from surefoot._models import TagsOfModel, fit_model
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import take_rows
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_option, check_rows, check_training_rows
+from surefoot._validation import (
+    check_class_labels,
+    check_option,
+    check_rows,
+    check_target,
+    check_training_rows,
+)
 
 VARIANTS = ("discrete", "real", "gentle", "modest")
 
@@ -209,8 +214,7 @@ class BoostingClassifier(TagsOfModel, ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         if self.estimator is None:
-            X, y = validate_data(self, X, y, dtype=np.float64)
-            y = column_or_1d(y, warn=True)
+            X, y = validate_data(self, as_table(X), check_target(y), dtype=np.float64)
         else:
             X, y, _ = check_training_rows(self, X, y)  # the model checks its own input
         check_class_labels(y)

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from surefoot._crossfit import CrossFitter, Panel
+from surefoot._crossfit import Panel, cross_fit
 from surefoot._logistic import LogOddsLine, SteppedLogistic, best_departure, steps_of
 from surefoot._splits import FOLDS, learner_folds, with_every_class
 from surefoot._typing import Floats, Ints
@@ -147,9 +147,8 @@ def combine(
         drawn = learner_folds(len(target), groups, seed, target)
         splits = [with_every_class(*fold, target, groups) for fold in drawn]
     final = default_final(table) if final_estimator is None else final_estimator
-    cross = CrossFitter([], final, cv=splits, random_state=seed).fit(
-        table, target, groups=groups, sample_weight=weight
-    )
+    given: dict[str, Any] = {"groups": groups, "sample_weight": weight, "random_state": seed}
+    cross = cross_fit(final, [], table, target, cv=splits, **given)
     held_out = np.full(len(truth), np.nan)
     places, scores = cross.held_out.rows, cross.held_out.scores[:, 0]
     held_out[np.flatnonzero(known)[places]] = scores
@@ -162,7 +161,10 @@ def combine(
             least_f1=LEAST_F1,
         )
     return _constant(truth)._replace(
-        model=cross.model, panel=cross.panel, threshold=float(threshold), held_out=held_out
+        model=cross.deployed.model,
+        panel=cross.deployed.panel,
+        threshold=float(threshold),
+        held_out=held_out,
     )
 
 

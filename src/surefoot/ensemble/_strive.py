@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
+from itertools import chain
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -22,13 +23,12 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot._crossfit import HeldOutOutputs, PanelOutput
+from surefoot._crossfit import Outputs, cross_fit
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
-from surefoot._tables import own_copy, take_rows
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot._validation import (
-    as_named_table,
     check_class_labels,
     check_number,
     check_option,
@@ -36,7 +36,7 @@ from surefoot._validation import (
     check_target,
 )
 from surefoot.ensemble._combination import Combination, beside, combine, combine_all
-from surefoot.ensemble._topics import TopicCrossFitter, TopicPanel
+from surefoot.ensemble._topics import TopicModels, TopicPanel, build_topic_panels
 from surefoot.indicators import Indicator
 
 # Name of the block of the models' scores; the other blocks are indicators.
@@ -190,7 +190,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         """
         models = self._check_parameters()
         indicators = by_model(self.indicators, list(models), self.random_state)
-        X = own_copy(as_named_table(X))
+        X = as_table(X, copy=True)
         validate_data(self, X, y, skip_check_array=True)
         topics = as_topics(y)
         check_consistent_length(X, topics.indicator)
@@ -203,21 +203,26 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
                 if (totals == 0).any():
                     label = topics.classes[totals == 0].tolist()[0]
                     raise ValueError(f"sample_weight leaves class {label!r} without weight.")
-        fitter = TopicCrossFitter(
-            [indicators[name] for name in models],
-            list(models.values()),
+        by_kind = [indicators[name] for name in models]
+        owners = [kind for kind, group in enumerate(by_kind) for _ in group]
+        cross = cross_fit(
+            TopicModels(list(models.values()), owners),
+            list(chain(*by_kind)),
+            X,
+            topics.indicator,
             cv=topic_splits(self.cv, X, topics, groups, self.random_state),
+            groups=groups,
+            sample_weight=sample_weight,
+            deploy_all=True,
             n_jobs=self.n_jobs,
-        )
-        cross = fitter.fit(
-            X, topics.indicator, groups=groups, sample_weight=sample_weight, deploy_all=True
+            build=build_topic_panels,
         )
         held_out, rows = cross.held_out, cross.held_out.rows
         columns = by_topic(held_out, topics.indicator.shape[1])
         self.held_out_ = HeldOutColumns(rows, columns, topics.indicator[rows])
-        self._panel = cross.panel
+        self._panel = cross.deployed.panel
         self.named_estimators_ = Bunch(**dict(zip(models, self._panel.models, strict=True)))
-        self._blocks = name_blocks(list(models), fitter.owners, self._panel)
+        self._blocks = name_blocks(list(models), owners, self._panel)
         self._units, self._weight = cross.units, cross.weight
         self._passed = take_rows(X, rows) if self.passthrough else None
         self._topics = topics
@@ -528,7 +533,7 @@ def deal_folds(indicator: Ints, n_folds: int, random_state: Any) -> list[Split]:
     ]
 
 
-def by_topic(output: HeldOutOutputs | PanelOutput, n_topics: int) -> Floats:
+def by_topic(output: Outputs, n_topics: int) -> Floats:
     """Columns by topic, of shape (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
     n_rows = len(output.scores)
     scores = output.scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)

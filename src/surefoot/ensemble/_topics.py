@@ -13,21 +13,25 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from surefoot._crossfit import CrossFitter, ModelRows, Panel, PanelOutput, build_panels
+from surefoot._crossfit import Outputs, Panel, TrainingRows, build_panel, named
 from surefoot._models import (
-    Outputs,
+    FittedModel,
     fit_model,
     interpolate,
-    series_model,
-    split_model,
+    offered_by,
     takes_rows_as_they_are,
 )
 from surefoot._parallel import counted
-from surefoot._tables import as_numbers, is_frame
+from surefoot._tables import as_numbers, is_frame, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import canonical_metric
-from surefoot.indicators import Indicator, Part
-from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
+from surefoot.indicators import Indicator
+from surefoot.neighborhoods import (
+    KernelKNeighborsClassifier,
+    Neighborhood,
+    NeighborhoodIndex,
+    NeighborSearch,
+)
 
 T = TypeVar("T")
 
@@ -79,56 +83,40 @@ def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) ->
     return models
 
 
-class TopicCrossFitter(CrossFitter):
-    """`CrossFitter` for several kinds of models and many topics, whose panels are `TopicPanel`.
+def build_topic_panels(
+    indicators: Mapping[str, Indicator],
+    training: TrainingRows,
+    parts: Sequence[Ints],
+    models: Sequence[TopicModels],
+    scorers: Sequence[Sequence[tuple[Any, Ints, Ints]]],
+    *,
+    response: str,
+    n_jobs: int | None,
+) -> list["TopicPanel"]:
+    """Panel of the models of each part of the training rows, as `cross_fit` wants it; nothing is shared by folds."""
 
-    `y` of `fit` has a column of zeros and ones for each topic.
-
-    Parameters
-    ----------
-    indicators : list of lists of Indicator
-        For each kind of model the indicators that describe it.
-    estimators : list of classifiers
-        One unfitted model of each kind.
-    **options : dict
-        Further parameters of `CrossFitter`.
-    """
-
-    def __init__(
-        self,
-        indicators: Sequence[Sequence[Indicator]],
-        estimators: Sequence[Any],
-        **options: Any,
-    ) -> None:
-        self.owners = [kind for kind, group in enumerate(indicators) for _ in group]
-        models = TopicModels(list(estimators), self.owners)
-        super().__init__([i for group in indicators for i in group], models, **options)
-
-    def build(self, parts: list[ModelRows], n_trained: int, like: Any) -> list[Any]:
-        """Panel of each part; the first is that of the deployed models, if there is none yet."""
-        first = [] if like is not None else [self._panel(parts[0], n_trained, None)]
-        deployed = first[0] if like is None else like
-        rest = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(self._panel)(part, n_trained, deployed) for part in parts[len(first) :]
-        )
-        return list(counted(chain(first, rest), "search"))
-
-    def _panel(self, part: ModelRows, n_trained: int, like: Any) -> "TopicPanel":
+    def panel(models: TopicModels, part: Ints, **known: Any) -> TopicPanel:
+        rows = training.reference(part)
+        X, y = take_rows(training.X, rows), training.y[rows]
         return TopicPanel(
-            self.indicators,
-            part.model,
-            part.X,
-            part.y,
-            response=self.response,
-            n_trained=n_trained,
-            like=like,
-            counted=part.counted,
+            indicators, models, X, y, response=response, n_trained=len(parts[0]), **known
         )
 
-    def score(self, part: ModelRows, X: Any, n_trained: int, like: Any) -> Floats:
-        """Scores of rows by the models of a part."""
-        given = part.model, part.X, part.y
-        return TopicPanel({}, *given, response=self.response, n_trained=n_trained)(X).scores
+    def score(models: TopicModels, train: Ints, test: Ints) -> Floats:
+        X, y = take_rows(training.X, train), training.y[train]
+        alone = TopicPanel({}, models, X, y, response=response, n_trained=len(parts[0]))
+        return alone(take_rows(training.X, test)).scores
+
+    scores = [
+        training.held_out_scores(part, within, score) if within else None
+        for part, within in zip(parts, scorers, strict=True)
+    ]
+    deployed = panel(models[0], parts[0], counted=training.counted(), held_out_scores=scores[0])
+    rest = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(panel)(own, part, like=deployed, held_out_scores=known)
+        for own, part, known in zip(models[1:], parts[1:], scores[1:], strict=True)
+    )
+    return list(counted(chain([deployed], rest), "search"))
 
 
 @dataclass(frozen=True)
@@ -163,6 +151,8 @@ class TopicPanel:
         Panel of the deployed models: rows are described in its space.
     counted : ndarray of bool of shape (n_rows,), default=None
         Rows of X that distances are measured to; None means all.
+    held_out_scores : ndarray of shape (n_rows, n_kinds * n_topics), default=None
+        Out-of-fold scores of the rows of X, for indicators that need them.
     """
 
     def __init__(
@@ -176,9 +166,11 @@ class TopicPanel:
         n_trained: int | None = None,
         like: "TopicPanel | None" = None,
         counted: Mask | None = None,
+        held_out_scores: Floats | None = None,
     ) -> None:
         self.indicators = dict(indicators)
         self._n_trained, self._counted = n_trained or X.shape[0], counted
+        self._held_out_scores = held_out_scores
         # There are no indicators, and so no owners, where only scores are needed.
         self.owners = list(models.owners)[: len(self.indicators)]
         self.models: list[list[Any]] = models.models_
@@ -206,15 +198,6 @@ class TopicPanel:
         pairs = zip(self.indicators.values(), self.owners, strict=True)
         return [indicator for indicator, owner in pairs if owner == kind]
 
-    def set_held_out_scores(self, scores: Floats) -> None:
-        """Give each model's index the out-of-fold scores of its rows; a column for each kind and topic."""
-        for kind, topic, panel in self.panels:
-            panel.set_held_out_scores(scores[:, [kind * self.n_topics + topic]])
-        for _, models in self.shared.values():
-            for model in models:
-                column = model.kind * self.n_topics + model.topic
-                model.index.held_out_scores = scores[:, [column]]
-
     def _common_metric(self, kind: int, X: Any) -> Any:
         """Metric of a search that the models of a kind can share; None if they cannot share one."""
         settings = [indicator.index_settings() for indicator in self._indicators_of(kind)]
@@ -229,7 +212,7 @@ class TopicPanel:
         if own_space or own_response or len(metrics) > 1 or not models or not may_share(models, X):
             return None
         metric = next(iter(metrics.values()), "auto")
-        if metric == "dtw" or series_model(models[0]) is not None:
+        if isinstance(metric, NeighborSearch) or offered_by(models[0], "neighbor_search"):
             return None
         if metric != "auto":
             return canonical_metric(metric)
@@ -244,12 +227,16 @@ class TopicPanel:
         panels = []
         deployed = {} if like is None else {(k, t): panel for k, t, panel in like.panels}
         for topic, model in self._models_of(kind):
-            [panel] = build_panels(
-                self._indicators_of(kind),
-                [ModelRows(model, X, y[:, topic], counted=self._counted)],
+            panel = build_panel(
+                named(self._indicators_of(kind)),
                 response=self._response,
-                n_trained=self._n_trained,
                 like=deployed.get((kind, topic)),
+                model=model,
+                X=X,
+                y=y[:, topic],
+                n_trained=self._n_trained,
+                counted=self._counted,
+                held_out_scores=self._scores_of(kind, topic),
             )
             panels.append((kind, topic, panel))
         return panels
@@ -277,11 +264,22 @@ class TopicPanel:
         topic_models = []
         for kind in kinds:
             for topic, model in self._models_of(kind):
-                own = index_for(index, model, y[:, topic], response=self._response)
-                part = Part(own, own.space.rows, own.labels) if own.n_neighbors else Part(own)
-                fitted = [indicator.fit_part(part) for indicator in self._indicators_of(kind)]
+                own = index_for(
+                    index,
+                    model,
+                    y[:, topic],
+                    response=self._response,
+                    held_out_scores=self._scores_of(kind, topic),
+                )
+                rows = (own.space.rows, own.labels) if own.n_neighbors else None
+                fitted = [i.fit_folds([own], [rows])[0] for i in self._indicators_of(kind)]
                 topic_models.append(TopicModel(kind, topic, own, fitted))
         self.shared[metric] = index, topic_models
+
+    def _scores_of(self, kind: int, topic: int) -> Floats | None:
+        """Out-of-fold scores by the models of a kind and topic."""
+        scores = self._held_out_scores
+        return None if scores is None else scores[:, [kind * self.n_topics + topic]]
 
     def _needed_neighbors(self, kind: int, n_rows: int) -> int:
         """Neighbours that the indicators of a kind need, and a nearest-neighbour model of that kind."""
@@ -299,7 +297,7 @@ class TopicPanel:
         methods: Sequence[str] = (),
         *,
         opinions: bool = False,
-    ) -> PanelOutput:
+    ) -> Outputs:
         """Scores of the models, and the columns of each indicator, for every row of X.
 
         Scores have one column for each kind and topic, kind by kind; an indicator has a block of columns
@@ -316,7 +314,7 @@ class TopicPanel:
             for kind in range(len(self.models))
             for place in range(len(self._indicators_of(kind)))
         ]
-        return PanelOutput(scores, dict(zip(self.indicators, columns, strict=True)), {}, {})
+        return Outputs(scores, dict(zip(self.indicators, columns, strict=True)), {}, {})
 
     def _outputs(self, X: Any) -> Iterator[tuple[int, int, Floats, list[Floats]]]:
         """Kind, topic, scores and columns of every model, from its own panel or from the shared indexes."""
@@ -374,8 +372,7 @@ class SharedNeighborhood(Neighborhood):
     ) -> None:
         self.index = index
         self.transformed, self.inputs = first.transformed, first.inputs
-        self.asked = {}
-        self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
+        self.asked, self.opinions = {}, {}
         self._shared = shared
         if index.n_neighbors > 0:
             self.rows, self.distances, self.indices = first.rows, first.distances, first.indices
@@ -385,9 +382,9 @@ class SharedNeighborhood(Neighborhood):
     ) -> Floats:
         """Scores at samples around each row; see `Neighborhood.sample_scores`."""
         near = self.indices[:, :n_neighbors]
-        if sampling == "voronoi" and self.has_cached_votes:
-            return self._cell_scores(near)
-        index, model = self.index, self.index.voter
+        if sampling == "voronoi" and (scores := self._cell_scores(near)) is not None:
+            return scores
+        index, model = self.index, self._kernel_model
         if sampling not in ("voronoi", "midpoint", "uniform") or index.is_affine:
             return super().sample_scores(n_neighbors, sampling, fractions)
         key = sampling, n_neighbors, b"" if fractions is None else fractions.tobytes()
@@ -396,18 +393,20 @@ class SharedNeighborhood(Neighborhood):
             ("samples", *key), lambda: interpolate(self.inputs, index.input.rows, near, steps)
         )
         if model is None:
-            return index.outputs(index.input.as_model_sees(samples)).reshape(*near.shape, -1)
+            return index.model(index.input.as_model_sees(samples)).reshape(*near.shape, -1)
         # Nearest-neighbour models share the search, which does not depend on the labels.
         voting = self._once(
             ("voting", model.n_neighbors_, *key),
             lambda: model.search_.kneighbors(samples, model.n_neighbors_),
         )
         votes = model.decision_function_of_lists(*voting)
-        return index.outputs.scores(votes).reshape(*near.shape, -1)
+        return index.model.scores(votes).reshape(*near.shape, -1)
 
-    def _cell_scores(self, near: Ints) -> Floats:
+    def _cell_scores(self, near: Ints) -> Floats | None:
         """Scores at the samples by the votes of cached neighbours, whose weights do not depend on the labels."""
-        model = self.index.voter
+        model = self._kernel_model
+        if model is None or model.sample_neighbors != "cached":
+            return None
         cache = self.indices[:, : max(model.list_length, near.shape[1])]
         weights = self._once(
             ("weights", model.n_neighbors_, model.gamma_, near.shape[1]),
@@ -415,7 +414,13 @@ class SharedNeighborhood(Neighborhood):
         )
         signs = np.where(self.index.labels[cache] == model.classes_[1], 1.0, -1.0)  # type: ignore[index]
         votes = weights @ signs[:, :, None]
-        return self.index.outputs.scores(votes.ravel()).reshape(*near.shape, -1)
+        return self.index.model.scores(votes.ravel()).reshape(*near.shape, -1)
+
+    @property
+    def _kernel_model(self) -> KernelKNeighborsClassifier | None:
+        """Model that votes by the neighbours of the batch; None for another model."""
+        voter = self.index.voter
+        return voter if isinstance(voter, KernelKNeighborsClassifier) else None
 
     def _steps(self, near: Ints, sampling: str, fractions: Floats | None) -> Floats:
         key = "steps", near.shape[1], sampling, b"" if fractions is None else fractions.tobytes()
@@ -432,27 +437,31 @@ class SharedNeighborhood(Neighborhood):
 
 def may_share(models: Sequence[Any], X: Any) -> bool:
     """Whether all fitted models take the rows untransformed and complete, so that they can share a neighbourhood."""
-    if is_frame(X) or X.ndim == 1 or as_numbers(X) is None:
+    if is_frame(type(X)) or X.ndim == 1 or as_numbers(X) is None:
         return False
     return all(takes_rows_as_they_are(model) for model in models)
 
 
 def index_for(
-    shared: NeighborhoodIndex, model: Any, labels: NDArray[Any], *, response: str = "auto"
+    shared: NeighborhoodIndex,
+    model: Any,
+    labels: NDArray[Any],
+    *,
+    response: str = "auto",
+    held_out_scores: Floats | None = None,
 ) -> NeighborhoodIndex:
     """Index of another model of the same rows, which shares the search of the given one."""
     index = copy(shared)
     vars(index).pop("scores", None)  # cached ones are those of the first model
-    index.transformers, index.predictor = split_model(model)
-    index.labels, index.held_out_scores = labels, None
-    index.outputs = Outputs(index.predictor, response, index.n_trained)
-    index.voter = index.predictor if index.n_neighbors > 0 and _votes(index, shared) else None
+    index.labels, index.held_out_scores = labels, held_out_scores
+    index.model = FittedModel(model, response, index.n_trained)
+    index.voter = index.model.predictor if index.n_neighbors > 0 and _votes(index, shared) else None
     return index
 
 
 def _votes(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
     """Whether the model votes by the neighbours that the index finds."""
-    model, first = index.predictor, shared.predictor
+    model, first = index.model.predictor, shared.model.predictor
     if not isinstance(model, KernelKNeighborsClassifier) or model.metric != index.metric:
         return False
     if isinstance(first, KernelKNeighborsClassifier) and model.shares_rows_with(first):

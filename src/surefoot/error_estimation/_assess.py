@@ -167,7 +167,7 @@ def as_estimator(model: Any, X: Any, y: Any, classes: Any = None) -> Any:
         estimator = native_estimator(model, X, y, classes=classes)
     except Refusal as refusal:
         raise ValueError(f"model {refusal}.") from refusal
-    if estimator is not None and is_frame(X) and not (callable(model) or has_names(model)):
+    if estimator is not None and is_frame(type(X)) and not (callable(model) or has_names(model)):
         warnings.warn(by_position(column_names(X)), UserWarning, stacklevel=3)
     estimator = model if estimator is None else estimator
     if not hasattr(estimator, "predict") or isinstance(estimator, type):

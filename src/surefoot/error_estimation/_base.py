@@ -18,21 +18,14 @@ from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._copies import errors_of_known, known_rows
-from surefoot._crossfit import (
-    CrossFit,
-    CrossFitter,
-    HeldOutOutputs,
-    PanelOutput,
-    named,
-)
+from surefoot._crossfit import CrossFit, Outputs, cross_fit, named
 from surefoot._models import (
     TagsOfModel,
     check_model,
     given_model,
-    inputs_of,
     lay_out,
+    offered_by,
     predict_labels,
-    series_model,
 )
 from surefoot._tables import (
     MissingInputs,
@@ -46,15 +39,15 @@ from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot._words import UNITS, plural
 from surefoot.error_estimation._judgement import HeldOut, Judgement
-from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
-from surefoot.neighborhoods import Neighborhood
+from surefoot.indicators import Confidence, Indicator, LocalSensitivity, NeighborDistance
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Indicators that the error estimator does not learn from: of the distance that makes a row novel, and of stability,
 # unless `LocalSensitivity` is among those that it learns from.
 NOVELTY, STABILITY = "novelty", "stability"
 
-# Neighbours that stability is measured towards. A model of series searches again for each of them, which is slow.
-N_NEAR, N_NEAR_SERIES = 10, 3
+# Neighbours that stability is measured towards, unless the model has a search of its own.
+N_NEAR = 10
 
 # Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
@@ -78,8 +71,7 @@ class Row(Indicator):
 
     They measure no trust by themselves, but let an error estimator learn in which parts of the data the model
     fails (passthrough). Sparse rows have too many columns: they raise an error, or have none of these columns if
-    `optional`. `layout` holds the names of the columns; one that the index lacks, such as that of a category that is
-    not in its rows, is 0.
+    `optional`. A column that the index of a fold lacks, such as that of a category that is not in its rows, is 0.
     """
 
     doubt = "rows with such values are hard"
@@ -94,18 +86,20 @@ class Row(Indicator):
         optional: bool = False,
         space: Any = "scaled",
         metric: Any = "auto",
-        layout: list[str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.prediction = prediction
         self.optional = optional
         self.space = space
         self.metric = metric
-        self.layout = layout
 
-    def laid_out_like(self, fitted: Self) -> Self:
-        """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
-        return clone(self).set_params(layout=fitted.layout or fitted.index_.coordinate_names())
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index: the columns are those of the deployed rows, in their order."""
+        super().attach(index)
+        own = index.coordinate_names()
+        names = own if index.like is None else index.like.coordinate_names()
+        self._places = [own.index(name) if name in own else -1 for name in names]
+        return self
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Prediction, if `prediction=True`, then the coordinates of the row."""
@@ -116,12 +110,8 @@ class Row(Indicator):
                     "passthrough=True needs dense rows: sparse ones have too many columns."
                 )
             rows = np.empty((len(neighborhood), 0))
-        elif self.layout is not None:
-            names = self.index_.coordinate_names()
-            absent = np.zeros(len(rows))
-            rows = np.column_stack(
-                [rows[:, names.index(name)] if name in names else absent for name in self.layout]
-            )
+        elif self.index_.like is not None:
+            rows = np.where(np.less(self._places, 0), 0.0, rows[:, self._places])
         return np.hstack([neighborhood.scores[:, :1], rows] if self.prediction else [rows])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
@@ -131,8 +121,7 @@ class Row(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        rows = self.index_.space.rows
-        n_columns = 0 if issparse(rows) else len(self.layout or rows.T)
+        n_columns = 0 if issparse(self.index_.space.rows) else len(self._places)
         names = ["prediction"] * self.prediction + [f"column_{i}" for i in range(n_columns)]
         return np.array(names, dtype=object)
 
@@ -177,6 +166,10 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """Checked targets; raises if the model or the targets are of the wrong kind."""
 
+    def _with_pools(self, cross: CrossFit) -> CrossFit:
+        """Result whose columns are final: those that are learned from held-out rows, too."""
+        return cross
+
     @abstractmethod
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         """Fit the error estimator on the held-out rows, and add their out-of-fold judgement to the known fields."""
@@ -186,7 +179,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Estimated errors, from columns by indicator, and from scores and predictions of the model."""
 
     @abstractmethod
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: Outputs, confidence: float) -> dict[str, Any]:
         """Fields of a judgement that differ between classification and regression."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -208,8 +201,9 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self : object
             The fitted estimator.
         """
-        learned = named(self._resolve_indicators())
         check_model(self.estimator)
+        self.given_outputs_ = given_model(self.estimator)
+        learned = named(self._resolve_indicators())
         check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         y = self._check_target(y)
@@ -219,34 +213,36 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self.input_form_ = input_form(X)  # tables are read from files in the same form
         self._learned = list(learned)
         not_learned = self._indicators_of_judgement(learned)
-        fitter = CrossFitter(
-            {**learned, **not_learned},
+        cross = cross_fit(
             self.estimator,
-            cv=self.cv,
-            max_reference_rows=self.max_reference_rows,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        cross = fitter.fit(
+            {**learned, **not_learned},
             X,
             y,
+            cv=self.cv,
             groups=groups,
             sample_weight=sample_weight,
+            max_reference_rows=self.max_reference_rows,
             methods=self._methods,
             opinions=True,
             inner=self._learned if is_regressor(self.estimator) else None,
             twice=getattr(self, "intervals", None) == "proven",
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
         )
-        self._panel, self.estimator_ = cross.panel, cross.model
+        cross = self._with_pools(cross)
+        self._panel, self.estimator_ = cross.deployed.panel, cross.deployed.model
         self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
         self.n_splits_ = len(self.splits_)
-        self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
+        self.never_held_out_ = cross.training.too_rare
+        self.reference_rows_ = cross.training.reference(cross.deployed.train)
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
-        inputs = inputs_of(self.estimator, X)
+        inputs, copies = self.inputs(X), cross.training.copies
         self._missing = MissingInputs.of(inputs)
-        self.input_sample_ = sample_inputs(X, inputs, rows, self._index.coordinates, cross.seed)
+        self.input_sample_ = sample_inputs(
+            X, inputs, rows, self._index.coordinates, cross.training.seed
+        )
         kind = frame_kind(X)
         known = {
             **self._shared_fields(take_rows(inputs, rows), held_out),
@@ -256,16 +252,16 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "scores": held_out.scores,
             "splits": held_out.splits,
             "opinions": held_out.opinions,
-            "groups": None if cross.groups is None else cross.groups[rows],
-            "distinct": cross.distinct[rows],
+            "groups": None if copies.groups is None else copies.groups[rows],
+            "distinct": copies.distinct[rows],
             "truth": cross.truth,
             "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
         self.held_out_ = self._learn(cross, known)
         if isinstance(self.estimator, FrozenEstimator):
-            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.seed)
+            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.training.seed)
             self.held_out_ = replace(self.held_out_, seen=seen)
-        self._known = known_rows(inputs, self.held_out_.rows, self.held_out_.error)
+        self._known = known_rows(copies, self.held_out_.rows, self.held_out_.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -289,6 +285,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             raise ValueError(
                 "There is nothing to learn from: indicators=[] needs passthrough=True."
             )
+        # The model's own confidence first, where the default learner expects it.
+        chosen = sorted(chosen, key=lambda indicator: not is_own_confidence(indicator))
         return [indicator.prepared(self.random_state) for indicator in chosen]
 
     def _indicators_of_judgement(self, learned: dict[str, Indicator]) -> dict[str, Indicator]:
@@ -301,7 +299,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self._stability = next(fitting, STABILITY)
         added: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
         if self._stability == STABILITY:
-            n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
+            search = offered_by(self.estimator, "neighbor_search")
+            n_near = N_NEAR if search is None else search.n_stability
             added[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
         return added
 
@@ -336,17 +335,18 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             Arrays with one entry per row; `to_frame()` returns them as a table.
         """
         check_share(confidence, "confidence")
-        kind = frame_kind(X)
         X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
-        inputs = inputs_of(self.estimator, X)
+        inputs = self.inputs(X)
         known, fields["error"] = self._at_least_held_out(inputs, fields["error"])
-        return Judgement(**self._shared_fields(inputs, output), **fields, known=known, **kind)
+        shared = {**self._shared_fields(inputs, output), **frame_kind(X)}
+        return Judgement(**shared, **fields, known=known)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""
-        given = given_model(self.estimator)
+        check_is_fitted(self)
+        given = self.given_outputs_
         if predictions is not None:
             if given is None:
                 raise ValueError(
@@ -358,7 +358,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             given.outputs(X)  # raises what is wrong with a row
         return X
 
-    def _shared_fields(self, inputs: Any, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
+    def inputs(self, X: Any) -> Any:
+        """Columns of a table that are inputs: all, unless given outputs are among them."""
+        return X if self.given_outputs_ is None else self.given_outputs_.inputs(X)
+
+    def _shared_fields(self, inputs: Any, output: Outputs) -> dict[str, Any]:
         """Fields of a judgement that need no error estimator: stability, novelty and columns."""
         stability = output.columns[self._stability].T
         return {
@@ -367,7 +371,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
-    def _are_novel(self, inputs: Any, output: PanelOutput | HeldOutOutputs) -> Mask:
+    def _are_novel(self, inputs: Any, output: Outputs) -> Mask:
         """Mask of the rows that are far from training rows, or lack inputs that these have."""
         is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
         return np.asarray(is_far | self._missing.are_unusual(inputs))
@@ -404,7 +408,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """
         X = self._rows(X, predictions, probabilities)
         errors = self._estimate(*self._describe(X))
-        return self._at_least_held_out(inputs_of(self.estimator, X), errors)[1]
+        return self._at_least_held_out(self.inputs(X), errors)[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""
@@ -419,7 +423,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         input that training rows nearly always have.
         """
         X = check_rows(self, X)
-        return self._are_novel(inputs_of(self.estimator, X), self._panel(X, [NOVELTY]))
+        return self._are_novel(self.inputs(X), self._panel(X, [NOVELTY]))
 
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
@@ -492,8 +496,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from: indicator__column."""
         check_is_fitted(self)
-        names = [self._panel.indicators[name].full_column_names(name) for name in self._learned]
-        return np.array(list(chain.from_iterable(names)), dtype=object)
+        names = [
+            f"{name}__{column}"
+            for name in self._learned
+            for column in self._panel.indicators[name].get_feature_names_out()
+        ]
+        return np.array(names, dtype=object)
 
     def _known_column_names(self) -> list[str]:
         """Names by which priors know the columns."""
@@ -504,6 +512,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Reason for doubt behind each indicator, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
+
+
+def is_own_confidence(indicator: Indicator) -> bool:
+    """Whether an indicator is the model's own confidence in its prediction."""
+    return isinstance(indicator, Confidence) and not indicator.per_class
 
 
 @dataclass(frozen=True, eq=False)

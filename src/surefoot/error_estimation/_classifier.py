@@ -1,6 +1,7 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
-from typing import Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,11 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, PanelOutput
-from surefoot._models import given_model, margin, series_model, top_class
+from surefoot._crossfit import CrossFit, Outputs
+from surefoot._models import FittedModel, margin, offered_by, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
-from surefoot.error_estimation._base import IndividualErrorEstimator
+from surefoot.error_estimation._base import IndividualErrorEstimator, is_own_confidence
 from surefoot.error_estimation._conformal import check_supported, cv_plus_sets, nonconformity
 from surefoot.error_estimation._error_probability import (
     CalibratedLearner,
@@ -36,9 +37,7 @@ from surefoot.indicators import (
     LocalSensitivity,
     NeighborDisagreement,
     NeighborDistance,
-    NeighborError,
     SecondOpinion,
-    TrustScore,
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -57,46 +56,6 @@ def _model_has(name: str) -> Any:
         return True
 
     return check
-
-
-class VoteConfidence(Confidence):
-    """Confidence of a nearest-neighbour vote: shares of the votes, and the distance of the nearest voter.
-
-    Besides the columns of `Confidence` there is `log_distance`, the logarithm of the distance to the nearest training
-    row: the votes of a single neighbour are always unanimous, and then only the distance measures confidence.
-    """
-
-    needs_rows = True  # the nearest voter
-
-    directions: ClassVar[dict[str, int]] = {**Confidence.directions, "log_distance": 1}
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        response: str = "auto",
-        per_class: bool = False,
-        space: Any = "scaled",
-        metric: Any = "auto",
-        window: float | None = None,
-    ) -> None:
-        super().__init__(estimator, response=response, per_class=per_class)
-        self.space = space
-        self.metric = metric
-        self.window = window
-
-    def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that an action built, in place of `fit`."""
-        self._nearest = NeighborDistance(n_neighbors=1).attach(index)
-        return super().attach(index)
-
-    def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Columns of `Confidence`, and the logarithm of the distance to the nearest training row."""
-        return np.hstack([super().columns(neighborhood), self._nearest.columns(neighborhood)])
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns."""
-        return np.append(super().get_feature_names_out(), "log_distance")
 
 
 class NeighborConfidence(Confidence):
@@ -131,7 +90,7 @@ class NeighborConfidence(Confidence):
 
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index, and count how often each prediction of its rows is wrong."""
-        classes = index.outputs.classes
+        classes = index.model.classes
         self.predicted_ = top_class(index.scores)
         self.wrong_ = classes[self.predicted_] != index.labels
         counts, n_wrong = (
@@ -234,6 +193,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
         Their names, where they are strings.
+    given_outputs_ : object
+        Columns of the table that stand in the place of a model, of `assess_predictions`; None with a model.
     input_form_ : dict
         Library of the table seen in `fit`, and the kinds and categories of its columns.
 
@@ -322,7 +283,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 "predict_set needs the models of the folds: fit with sets=True, which keeps them."
             )
         check_supported(sum(map(len, self._held_out_nonconformity)), confidence)
-        new = [nonconformity(self._fold_scores(model, X)) for model in self._fold_models]
+        models = (FittedModel(model, "auto", self._n_trained) for model in self._fold_models)
+        new = [nonconformity(model.score(X)) for model in models]
         return cv_plus_sets(new, self._held_out_nonconformity, confidence)
 
     @available_if(_model_has("predict_proba"))
@@ -339,19 +301,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _auto_indicators(self) -> list[Indicator]:
         opinion = SecondOpinion(space="scaled", random_state=self.random_state)
-        if (
-            series_model(self.estimator) is not None
-        ):  # neighbours as it searches them (Buza et al. 2010)
-            return [
-                VoteConfidence(),
-                NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
-                NeighborDistance(n_neighbors=10, space="scaled"),
-                NeighborError(n_neighbors=10, space="scaled"),
-                TrustScore(space="scaled"),
-                opinion,
-            ]
-        given = given_model(self.estimator)
-        has_confidence = given is None or bool(given.columns)
+        if offered := offered_by(self.estimator, "error_indicators"):
+            return [*offered, opinion]
+        has_confidence = self.given_outputs_ is None or bool(self.given_outputs_.columns)
         return [
             Confidence() if has_confidence else NeighborConfidence(),
             LocalSensitivity(n_neighbors=10, space="scaled"),
@@ -359,10 +311,6 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             NeighborDistance(n_neighbors=10, space="scaled"),
             opinion,
         ]
-
-    def _resolve_indicators(self) -> list[Indicator]:
-        """Checked indicators, own confidence first, where the default error estimator expects it."""
-        return sorted(super()._resolve_indicators(), key=lambda i: not _is_own_confidence(i))
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         if not is_classifier(self.estimator):
@@ -389,19 +337,17 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth, weight = cross.held_out, cross.truth, cross.weight
-        self._learn_pools(cross)
         prediction = held_out.answers["predict"]
         wrong = (prediction != truth).astype(np.int64)
-        self._learner = self._new_learner(cross.seed)
+        self._learner = self._new_learner(cross.training.seed)
         self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
-        is_default = self.learner is None
-        self.learner_ = self._learner if is_default else self._learner.learner_
+        self.learner_ = self._learner if self.learner is None else self._learner.learner_
         codes = np.searchsorted(self.classes_, truth)
         losses, error = wrong.astype(float), self._learner.held_out_probability_
         if self._costs is not None:
-            losses = self._costs[codes, np.searchsorted(self.classes_, prediction)]
-            self._cost_factor = 1.0
-            error = self._in_costs(self._learner.held_out_probability_, held_out.scores, prediction)
+            predicted = np.searchsorted(self.classes_, prediction)
+            losses = self._costs[codes, predicted]
+            error = expected_cost(self._costs, held_out.scores, predicted, error)
             self._cost_factor = cost_factor(losses, error, weight)
             error = self._cost_factor * error
         self._fold_models: list[Any] | None = None
@@ -413,31 +359,33 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             error=error,
             classes=self.classes_,
             probabilities=held_out.answers.get("predict_proba"),
+            pooled=held_out.answers.get("pool"),
             losses=losses,
             wrong=self._learner.held_out_probability_,
             costs=self._costs,
         )
 
-    def _learn_pools(self, cross: CrossFit) -> None:
-        """Learn what the second opinions are worth, and write what they say together in place of their mean."""
+    def _with_pools(self, cross: CrossFit) -> CrossFit:
+        """Result with columns of second opinions that are pooled by what each opinion is worth, out of fold."""
         held_out = cross.held_out
-        codes = np.searchsorted(self.classes_, cross.truth)
+        columns, answers = dict(held_out.columns), dict(held_out.answers)
         for name in self._learned:
-            opinion = self._panel.indicators[name]
-            if isinstance(opinion, SecondOpinion):
-                model = opinion.index_.outputs
-                own = held_out.answers.get("predict_proba")
-                if own is None:
-                    own = model.probabilities_of_scores(held_out.scores)
-                others = [held_out.opinions[other] for other, _ in opinion.opinions_]
-                held_out.columns[name][:] = opinion.learn_pool(
-                    [own, *others],
-                    top_class(held_out.scores),
-                    codes,
-                    cross.weight,
-                    cross.units,
-                    cross.seed,
-                )
+            opinion = cross.deployed.panel.indicators[name]
+            if not isinstance(opinion, SecondOpinion):
+                continue
+            own = held_out.answers.get("predict_proba")
+            if own is None:
+                own = opinion.index_.model.probabilities_of_scores(held_out.scores)
+            opinion.weights_, answers["pool"] = opinion.learn_pool(
+                [own, *(held_out.opinions[other] for other, _ in opinion.opinions_)],
+                np.searchsorted(self.classes_, cross.truth),
+                cross.weight,
+                cross.units,
+                cross.training.seed,
+            )
+            log_odds = opinion.log_odds(answers["pool"], top_class(held_out.scores))
+            columns[name] = log_odds[:, None]
+        return replace(cross, held_out=held_out._replace(columns=columns, answers=answers))
 
     def _new_learner(self, seed: int) -> Any:
         """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""
@@ -454,25 +402,20 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             return PretrainedLogisticRegression(self.prior_, random_state=seed)
         learned = [self._panel.indicators[name] for name in self._learned]
         directions = [indicator.column_directions() for indicator in learned]
-        n_own = len(directions[0]) if _is_own_confidence(learned[0]) else 0
+        n_own = len(directions[0]) if is_own_confidence(learned[0]) else 0
         return ShrunkLogisticRegression(
             n_own=n_own, directions=np.concatenate(directions), random_state=seed
         )
 
-    def _fold_scores(self, model: Any, X: Any) -> Floats:
-        """Scores of rows by the model of a fold."""
-        index = NeighborhoodIndex(model, X, n_neighbors=0, n_trained=self._n_trained)
-        return np.concatenate(index.map(lambda near: near.scores, X, 0))
-
     def _keep_for_sets(self, cross: CrossFit, codes: NDArray[Any]) -> None:
         """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
-        held_out, self._n_trained = cross.held_out, cross.panel.indexes[0].n_trained
+        held_out, self._n_trained = cross.held_out, cross.deployed.panel.index.n_trained
         scores = -margin(held_out.scores, codes)
-        counts = cross.distinct[held_out.rows]
+        counts = cross.training.copies.distinct[held_out.rows]
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):
             first = np.unique(held_out.rows[counts], return_index=True)[1]
-            self._fold_models = [cross.model]
+            self._fold_models = [cross.deployed.model]
             self._held_out_nonconformity = [scores[counts][first]]
             return
         self._fold_models = [fold.model for fold in cross.folds]
@@ -480,7 +423,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             scores[counts & (held_out.splits == number)] for number in range(len(cross.folds))
         ]
 
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: Outputs, confidence: float) -> dict[str, Any]:
         wrong = self._wrong(output.columns)
         prediction = output.answers["predict"]
         return {
@@ -504,7 +447,3 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             return wrong
         codes = np.searchsorted(self.classes_, prediction)
         return self._cost_factor * expected_cost(self._costs, scores, codes, wrong)
-
-
-def _is_own_confidence(indicator: Indicator) -> bool:
-    return isinstance(indicator, Confidence) and not indicator.per_class

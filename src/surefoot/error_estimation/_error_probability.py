@@ -1,7 +1,6 @@
 """Probability that a prediction is wrong, learned from columns: starting from a prior or from own confidence."""
 
 import json
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.special import expit, logit, ndtr, ndtri
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import validate_data
 
 from surefoot._files import write_whole
-from surefoot._logistic import calibrate, fit_logistic, smoothed_targets, with_ones
+from surefoot._logistic import LogOddsLine, calibrate, fit_logistic, smoothed_targets, with_ones
 from surefoot._models import fit_model
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints, Split
@@ -36,7 +34,7 @@ LIGHT = 1.0
 
 # Penalties of the other columns, relative to the number of rows, strongest first: the first one leaves only the
 # model's own confidence.
-PENALTIES = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
+PENALTIES = 10.0 ** np.arange(1, -6, -1)
 
 FOLDS = 5
 
@@ -81,16 +79,6 @@ class ErrorPrior:
     covariance: Floats
     tables: tuple[str, ...]
     n_cases: int
-
-    @property
-    def precision(self) -> Floats:
-        """Inverse of the covariance of an intercept, which is hardly known, and of the weights."""
-        return block_diag(LEVEL, np.linalg.inv(self.covariance))
-
-    def start(self, wrong: Ints, weight: Floats) -> Floats:
-        """Most probable weights before the rows are seen: log-odds of their share of errors, then the mean."""
-        level = logit((weight @ wrong + 1) / (weight.sum() + 2))  # by the rule of succession
-        return np.append(level, self.mean)
 
     @classmethod
     def shipped(cls) -> Self:
@@ -138,25 +126,33 @@ class ErrorPrior:
         scores = NormalScores(np.asarray(held_out, dtype=np.float64), self.columns)
         return scores(np.asarray(rows, dtype=np.float64))
 
-    def posterior(self, scores: Any, wrong: Any) -> tuple[Floats, Floats]:
-        """Mean and covariance of the weights once rows are seen, by a normal approximation.
+    def posterior(
+        self, scores: Any, targets: Any, weight: Any = None, level: float | None = None
+    ) -> tuple[Floats, Floats]:
+        """Most probable weights once rows are seen, and their covariance by a normal approximation.
 
         Parameters
         ----------
         scores : array-like of shape (n_rows, n_weights)
             Scores of the columns, as `normal_scores` returns them.
-        wrong : array-like of shape (n_rows,)
-            Whether each prediction was wrong (1) or not (0).
+        targets : array-like of shape (n_rows,)
+            Whether each prediction was wrong (1) or not (0), or numbers near these.
+        weight : array-like of shape (n_rows,), default=None
+            Weights of the rows.
+        level : float, default=None
+            Log-odds of an error before the rows are seen; None for those of the share of errors among them.
 
         Returns
         -------
-        mean, covariance : ndarray of shape (n_weights,), (n_weights, n_weights)
-            Those of the weights of the columns.
+        mean, covariance : ndarray of shape (n_weights + 1,), (n_weights + 1, n_weights + 1)
+            Those of the intercept and of the weights of the columns.
         """
-        rows, weight = with_ones(np.asarray(scores, dtype=np.float64)), np.ones(len(scores))
-        start = self.start(np.asarray(wrong), weight)
-        weights, curvature = fit_logistic(rows, wrong, weight, self.precision, start)
-        return weights[1:], np.asarray(np.linalg.inv(curvature)[1:, 1:])
+        weight = np.ones(len(scores)) if weight is None else weight
+        level = log_odds_of_share(targets, weight) if level is None else level
+        penalty = block_diag(LEVEL, np.linalg.inv(self.covariance))
+        start = np.append(level, self.mean)
+        weights, curvature = fit_logistic(with_ones(scores), targets, weight, penalty, start)
+        return weights, np.asarray(np.linalg.inv(curvature))
 
     def estimate(self, columns: Any, wrong: Any, new_columns: Any) -> Floats:
         """Estimated errors of new rows, starting from the prior and learned from held-out rows; lower is better.
@@ -173,13 +169,14 @@ class ErrorPrior:
         error : ndarray of shape (n_rows,)
             Probability that the prediction of each new row is wrong.
         """
-        learner = PretrainedLogisticRegression(self, random_state=0).fit(columns, wrong)
-        return learner.predict_proba(new_columns)[:, 1]
+        known, new = (np.asarray(each, dtype=np.float64) for each in (columns, new_columns))
+        learner = PretrainedLogisticRegression(self, random_state=0).fit(known, np.asarray(wrong))
+        return learner.predict_proba(new)[:, 1]
 
 
 def prior_for(columns: Iterable[str], setting: Any) -> ErrorPrior | None:
     """Prior for columns of these names: the given one, or for "auto" the one that ships if it has these columns."""
-    prior = ErrorPrior.shipped() if isinstance(setting, str) else setting
+    prior = ErrorPrior.load(SHIPPED) if isinstance(setting, str) else setting
     if prior is None or tuple(columns) == prior.columns:
         return prior
     if prior is setting:
@@ -204,6 +201,8 @@ class NormalScores:
         Weights of the rows.
     """
 
+    # Columns are taken in single precision, so that values which differ by rounding alone have the same rank.
+    @np.errstate(over="ignore")
     def __init__(self, table: Floats, columns: Sequence[str], weight: Floats | None = None) -> None:
         weight = np.ones(len(table)) if weight is None else weight
         counts = weight > 0
@@ -211,9 +210,10 @@ class NormalScores:
         self.highest = np.where(is_log_odds, table[counts].max(axis=0), np.inf)
         self.scales = [
             None if is_kept else _scale(column, weight[counts])
-            for is_kept, column in zip(is_log_odds, _rounded(table[counts]).T, strict=True)
+            for is_kept, column in zip(is_log_odds, table[counts].astype(np.float32).T, strict=True)
         ]
 
+    @np.errstate(over="ignore")
     def __call__(self, table: Floats) -> Floats:
         """Scores of rows; beyond the held-out rows they are those of the first or the last of them.
 
@@ -221,19 +221,15 @@ class NormalScores:
         than the surest of the held-out rows, but low log-odds have their full effect.
         """
         scores = np.minimum(table, self.highest)
-        for place, (column, scale) in enumerate(zip(_rounded(table).T, self.scales, strict=True)):
+        for place, (column, scale) in enumerate(
+            zip(table.astype(np.float32).T, self.scales, strict=True)
+        ):
             if scale is not None:
                 values, known = scale
                 below = np.maximum(np.searchsorted(values, column, side="right") - 1, 0)
                 above = np.minimum(np.searchsorted(values, column, side="left"), len(values) - 1)
                 scores[:, place] = (known[below] + known[above]) / 2
         return scores
-
-
-def _rounded(table: Floats) -> NDArray[np.float32]:
-    """Columns in single precision, so that values which differ by rounding alone have the same rank."""
-    with np.errstate(over="ignore"):
-        return table.astype(np.float32)
 
 
 def _scale(column: NDArray[np.float32], weight: Floats) -> tuple[NDArray[np.float32], Floats]:
@@ -248,81 +244,17 @@ def _scale(column: NDArray[np.float32], weight: Floats) -> tuple[NDArray[np.floa
     return values, (scores[first] + scores[first + counts - 1]) / 2
 
 
-class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
-    """Base of logistic regressions that estimate the probability of an error, from where they start.
-
-    A subclass keeps what scales its columns (`_prepare`) and scales them (`_inputs`), and has a penalty for each of its
-    `strengths`, of which the one with the lowest out-of-fold log loss is taken.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        Right and wrong: 0 and 1.
-    held_out_probability_ : ndarray of shape (n_rows,)
-        Out-of-fold probabilities of the training rows.
-    intercept_, coef_ : float, ndarray of shape (n_columns,)
-        Weights of the scaled columns in the log-odds of being wrong.
-    penalty_ : float
-        The strength chosen.
-    """
-
-    random_state: Any
-
-    strengths: Sequence[float] = (1.0,)
-
-    @abstractmethod
-    def _prepare(self, X: Floats, y: Ints, weight: Floats, rarest: int) -> tuple[Floats, Floats]:
-        """Weights to start from, the intercept first, and their expected signs; keeps what scales the columns.
-
-        `rarest` counts the weighted rows that are wrong, or right.
-        """
-
-    @abstractmethod
-    def _inputs(self, X: Floats) -> Floats:
-        """Scaled columns."""
-
-    @abstractmethod
-    def _penalty(self, strength: float, n_rows: float) -> Floats:
-        """Penalty of the weights, for rows of this weight in all."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit on columns and on whether predictions were wrong (1) or not (0); rows of one group stay in one fold."""
-        X, y = validate_data(self, X, dtype=np.float64), np.asarray(y, dtype=np.int64)
-        weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        self.classes_ = np.array([0, 1])
-        rarest = int(min(np.count_nonzero(weight[y == label]) for label in (0, 1)))
-        start, signs = self._prepare(X, y, weight, rarest)
-        rows, every = with_ones(self._inputs(X)), np.arange(len(y))
-
-        def learn(part: Ints, strength: float) -> Floats:
-            penalty = self._penalty(strength, weight[part].sum())
-            data = rows[part], smoothed_targets(y[part], weight[part]), weight[part]
-            return fit_logistic(*data, penalty, start, signs=signs).weights
-
-        folds: list[Split] = [(every, every)]  # where there are too few errors to divide
-        if rarest > 1:
-            folds = error_folds(y, groups, self.random_state)
-        log_odds = np.empty((len(y), len(self.strengths)))
-        for train, test in folds:
-            log_odds[test] = rows[test] @ np.transpose([learn(train, s) for s in self.strengths])
-        losses = weight @ (np.logaddexp(0, log_odds) - y[:, None] * log_odds)
-        best = int(np.argmin(losses)) if rarest > 1 else 0
-        self.held_out_probability_ = expit(log_odds[:, best])
-        self.penalty_ = float(self.strengths[best])
-        weights = learn(every, self.penalty_)
-        self.intercept_, self.coef_ = float(weights[0]), weights[1:]
-        return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of being right and of being wrong."""
-        inputs = self._inputs(validate_data(self, X, reset=False, dtype=np.float64))
-        wrong = expit(self.intercept_ + inputs @ self.coef_)
-        return np.column_stack([1 - wrong, wrong])
+def log_odds_of_share(wrong: Any, weight: Floats) -> float:
+    """Log-odds of the share of rows that are wrong, by the rule of succession."""
+    return float(logit((weight @ wrong + 1) / (weight.sum() + 2)))
 
 
-def error_folds(wrong: Ints, groups: Any, random_state: Any) -> list[Split]:
-    """Folds of rows of which at least two are wrong and two right: by groups, if there are any, or stratified."""
+def error_folds(wrong: Ints, weight: Floats, groups: Any, random_state: Any) -> list[Split]:
+    """Folds by groups, if there are any, or stratified; all rows as one fold if there are too few errors to divide."""
     n_groups = 0 if groups is None else len(np.unique(groups))
+    if min(np.count_nonzero(weight[wrong == label]) for label in (0, 1)) < 2:
+        every = np.arange(len(wrong))
+        return [(every, every)]
     if n_groups > 1:
         return list(GroupKFold(min(FOLDS, n_groups)).split(wrong, groups=groups))
     n_folds = min(FOLDS, int(wrong.sum()), int(len(wrong) - wrong.sum()))
@@ -330,7 +262,7 @@ def error_folds(wrong: Ints, groups: Any, random_state: Any) -> list[Split]:
     return list(shuffled.split(wrong, wrong))
 
 
-class PretrainedLogisticRegression(ErrorLogisticRegression):
+class PretrainedLogisticRegression(BaseEstimator):
     """Logistic regression of errors that starts from a prior: its weights stay there until the rows differ.
 
     Columns are taken as normal scores of their ranks, log-odds as they are. Before the rows are seen, their weights are
@@ -343,24 +275,43 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
         Where to start from.
     random_state : int, RandomState or None, default=None
         Seed of the folds of `held_out_probability_`.
+
+    Attributes
+    ----------
+    line_ : LogOddsLine
+        Log-odds of being wrong, by the scores.
+    held_out_probability_ : ndarray of shape (n_rows,)
+        Out-of-fold probabilities of the training rows.
     """
 
     def __init__(self, prior: ErrorPrior, *, random_state: Any = None) -> None:
         self.prior = prior
         self.random_state = random_state
 
-    def _prepare(self, X: Floats, y: Ints, weight: Floats, rarest: int) -> tuple[Floats, Floats]:
-        self._inputs_of = NormalScores(X, self.prior.columns, weight)
-        return self.prior.start(y, weight), np.zeros(len(self.prior.mean) + 1)
+    def fit(self, X: Floats, y: Ints, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit on columns and on whether predictions were wrong (1) or not (0); rows of one group stay in one fold."""
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        self.scores_ = NormalScores(X, self.prior.columns, weight)
+        scores, self.held_out_probability_ = self.scores_(X), np.empty(len(y))
+        level = log_odds_of_share(y, weight)
 
-    def _inputs(self, X: Floats) -> Floats:
-        return self._inputs_of(X)
+        def learn(part: Ints) -> Floats:
+            """Weights of the rows of a part."""
+            targets = smoothed_targets(y[part], weight[part])
+            return self.prior.posterior(scores[part], targets, weight[part], level)[0]
 
-    def _penalty(self, strength: float, n_rows: float) -> Floats:
-        return self.prior.precision
+        for train, test in error_folds(y, weight, groups, self.random_state):
+            self.held_out_probability_[test] = expit(with_ones(scores[test]) @ learn(train))
+        weights = learn(np.arange(len(y)))
+        self.line_ = LogOddsLine(float(weights[0]), weights[1:])
+        return self
+
+    def predict_proba(self, X: Floats) -> Floats:
+        """Probabilities of being right and of being wrong."""
+        return self.line_.predict_proba(self.scores_(X))
 
 
-class ShrunkLogisticRegression(ErrorLogisticRegression):
+class ShrunkLogisticRegression(BaseEstimator):
     """Logistic regression of errors that is shrunk towards the model's own confidence.
 
     Columns are standardised. The first `n_own` columns, the model's own confidence, are hardly penalised; the others
@@ -378,53 +329,79 @@ class ShrunkLogisticRegression(ErrorLogisticRegression):
     random_state : int, RandomState or None, default=None
         Seed of the folds.
 
+    Attributes
+    ----------
+    line_ : LogOddsLine
+        Log-odds of being wrong, by the standardised columns.
+    held_out_probability_ : ndarray of shape (n_rows,)
+        Out-of-fold probabilities of the training rows.
+    penalty_ : float
+        The penalty chosen.
+
     Examples
     --------
     >>> import numpy as np
     >>> own, other = np.random.default_rng(0).normal(size=(2, 400))
     >>> wrong = (own + other < 0).astype(int)
     >>> meta = ShrunkLogisticRegression(n_own=1, random_state=0).fit(np.c_[own, other], wrong)
-    >>> meta.predict_proba([[2.0, 2.0], [2.0, -3.0]])[:, 1].round(2)
+    >>> meta.predict_proba(np.array([[2.0, 2.0], [2.0, -3.0]]))[:, 1].round(2)
     array([0., 1.])
     """
-
-    strengths = PENALTIES
 
     def __init__(self, *, n_own: int = 0, directions: Any = None, random_state: Any = None) -> None:
         self.n_own = n_own
         self.directions = directions
         self.random_state = random_state
 
-    def _prepare(self, X: Floats, y: Ints, weight: Floats, rarest: int) -> tuple[Floats, Floats]:
+    def fit(self, X: Floats, y: Ints, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit on columns and on whether predictions were wrong (1) or not (0); rows of one group stay in one fold."""
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
         scaler = StandardScaler().fit(X, sample_weight=weight)
         self._center, self._scale = scaler.mean_, scaler.scale_
-        rows = (X - self._center) / self._scale
-        self._seen = rows.min(axis=0), rows.max(axis=0)
-        start, signs = np.zeros((2, 1 + X.shape[1]))
+        rows = with_ones((X - self._center) / self._scale)
+        self._seen = rows[:, 1:].min(axis=0), rows[:, 1:].max(axis=0)
+        start, signs = np.zeros((2, rows.shape[1]))
         if self.n_own:
             start[:2] = -self._center[0], -self._scale[0]
         if self.directions is not None:
             signs[1 + self.n_own :] = self.directions[self.n_own :]
+        folds = error_folds(y, weight, groups, self.random_state)
         # Neither the columns' weights nor their penalty can be learned from a single error.
-        self._n_free = self.n_own if rarest > 1 else 0
-        return start, signs
+        learns = len(folds) > 1
+        is_free = np.arange(rows.shape[1]) <= (self.n_own if learns else 0)
 
-    def _inputs(self, X: Floats) -> Floats:
-        """Columns clipped to the range of the training rows, so that almost constant columns have no effect.
+        def path(part: Ints) -> Floats:
+            """Weights of the rows of a part for each penalty of the columns that are not free."""
+            data = rows[part], smoothed_targets(y[part], weight[part]), weight[part]
+            pulls = np.where(is_free, LIGHT, PENALTIES[:, None] * weight[part].sum())
+            pulls[:, 0] = LEVEL
+            fits = [fit_logistic(*data, pull, start, signs=signs).weights for pull in pulls]
+            return np.array(fits)
 
-        The model's own columns are not clipped where it is less confident than the most confident training row:
-        low confidence must have its full effect.
+        log_odds = np.empty((len(y), len(PENALTIES)))
+        for train, test in folds:
+            log_odds[test] = rows[test] @ path(train).T
+        losses = weight @ (np.logaddexp(0, log_odds) - y[:, None] * log_odds)
+        best = int(np.argmin(losses)) if learns else 0
+        self.penalty_ = float(PENALTIES[best])
+        self.held_out_probability_ = expit(log_odds[:, best])
+        weights = path(np.arange(len(y)))[best]
+        self.line_ = LogOddsLine(float(weights[0]), weights[1:])
+        return self
+
+    def predict_proba(self, X: Floats) -> Floats:
+        """Probabilities of being right and of being wrong.
+
+        Columns are clipped to the range of the training rows, so that almost constant ones have no effect. The model's
+        own columns are not clipped where it is less confident than the most confident training row: low confidence
+        must have its full effect.
         """
         rows = (X - self._center) / self._scale
         clipped = np.clip(rows, *self._seen)
         if self.n_own:
             unsure = rows[:, 0] < self._seen[1][0]
             clipped[unsure, : self.n_own] = rows[unsure, : self.n_own]
-        return clipped
-
-    def _penalty(self, strength: float, n_rows: float) -> Floats:
-        is_free = np.arange(len(self._center)) < self._n_free
-        return np.append(LEVEL, np.where(is_free, LIGHT, strength * n_rows))
+        return self.line_.predict_proba(clipped)
 
 
 class CalibratedLearner:
@@ -451,29 +428,23 @@ class CalibratedLearner:
 
     def fit(self, table: Floats, wrong: Ints, weight: Any, groups: Any) -> Self:
         """Fit on out-of-fold columns and on whether each prediction was wrong (1) or not (0)."""
-        self.learner_ = None
+        self.learner_, outputs = None, np.zeros(len(wrong))
         counted = wrong if weight is None else wrong[weight > 0]
-        if (
-            counted.min() == counted.max()
-        ):  # one probability for all rows, by the rule of succession
-            self.held_out_probability_ = np.full(
-                len(wrong), (counted.sum() + 1) / (len(counted) + 2)
-            )
-            return self
-        self.learner_ = fit_model(self.learner, table, wrong, weight)
-        outputs = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
-        counts = np.ones(len(wrong)) if weight is None else weight
-        self.calibrator_ = calibrate(outputs[:, None], wrong, counts, NEGLIGIBLE_PENALTY)
-        self.held_out_probability_ = self.calibrator_.predict_proba(outputs[:, None])[:, 1]
+        if counted.min() == counted.max():
+            self.line_ = LogOddsLine(log_odds_of_share(counted, np.ones(len(counted))), np.zeros(1))
+        else:
+            folds = learner_folds(len(wrong), groups, self.random_state)
+            self.learner_, outputs = cross_fit(self.learner, table, wrong, weight, folds)
+            counts = np.ones(len(wrong)) if weight is None else weight
+            self.line_ = calibrate(outputs[:, None], wrong, counts, NEGLIGIBLE_PENALTY)
+        self.held_out_probability_ = self.line_.predict_proba(outputs[:, None])[:, 1]
         return self
 
     def predict_proba(self, table: Floats) -> Floats:
         """Probabilities of being right and of being wrong."""
-        if self.learner_ is None:
-            wrong = np.full(len(table), self.held_out_probability_[0])
-            return np.column_stack([1 - wrong, wrong])
-        outputs = learner_output(self.learner_, table)
-        return self.calibrator_.predict_proba(outputs[:, None])
+        is_constant = self.learner_ is None
+        outputs = np.zeros(len(table)) if is_constant else learner_output(self.learner_, table)
+        return self.line_.predict_proba(outputs[:, None])
 
 
 def check_learner(learner: Any) -> None:
@@ -495,16 +466,16 @@ def learner_output(learner: Any, table: Floats) -> Floats:
     return np.asarray(learner.decision_function(table), dtype=np.float64)
 
 
-def out_of_fold(
-    learner: Any, table: Floats, target: NDArray[Any], weight: Any, groups: Any, random_state: Any
-) -> Floats:
-    """Out-of-fold values of `learner_output` for each row."""
+def cross_fit(
+    learner: Any, table: Floats, target: NDArray[Any], weight: Any, folds: Iterable[Split]
+) -> tuple[Any, Floats]:
+    """A learner, fitted to a target, and the `learner_output` for each row of one without its fold."""
     outputs = np.empty(len(target))
-    for train, test in learner_folds(len(target), groups, random_state):
-        train_weight = None if weight is None else weight[train]
+    for train, test in folds:
         if is_classifier(learner) and target[train].min() == target[train].max():
             outputs[test] = target[train[0]]
-        else:
-            fitted = fit_model(clone(learner), table[train], target[train], train_weight)
-            outputs[test] = learner_output(fitted, table[test])
-    return outputs
+            continue
+        known = None if weight is None else weight[train]
+        fitted = fit_model(clone(learner), table[train], target[train], known)
+        outputs[test] = learner_output(fitted, table[test])
+    return fit_model(learner, table, target, weight), outputs

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.tree import ExtraTreeRegressor
 
 from surefoot._kernels import sum_of_trees
-from surefoot._models import SharedTrees, fit_model, share_of_columns
+from surefoot._models import SharedTrees, share_of_columns
 from surefoot._splits import learner_folds
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Split
+from surefoot.error_estimation._error_probability import cross_fit
 
 # Most trees that estimate the size of a row's error.
 N_TREES = 25
@@ -95,9 +96,7 @@ class ErrorSize:
         `splits` is the split that held each row out. The folds of the learners are drawn apart from these splits, and
         rows of one unit are in one fold.
         """
-        folds = np.empty(len(residuals), dtype=np.int64)
-        for number, (_, test) in enumerate(learner_folds(len(folds), units, self.random_state)):
-            folds[test] = number
+        folds = list(learner_folds(len(residuals), units, self.random_state))
         levelled = level_folds(residuals, splits)
         if self.learner is None:
             # By the coordinates of rows, of which there may be many, targets would be learned again that models of
@@ -150,7 +149,7 @@ class ResidualLine(RegressorMixin, BaseEstimator):
     def __init__(self, places: Sequence[int]) -> None:
         self.places = places
 
-    def fit_held_out(self, X: Floats, y: Floats, weight: Any, folds: Ints) -> Floats:
+    def fit_held_out(self, X: Floats, y: Floats, weight: Any, folds: Sequence[Split]) -> Floats:
         """Fit on columns and residuals; return the estimate of each row by a line without its fold."""
         self.range_ = float(y.min()), float(y.max())
         X = X[:, self.places]
@@ -166,19 +165,6 @@ class ResidualLine(RegressorMixin, BaseEstimator):
     def predict(self, X: Floats) -> Floats:
         """Estimated residual of each row."""
         return np.clip(X[:, self.places] @ self.slopes_ + self.intercept_, *self.range_)
-
-
-def cross_fit(
-    learner: Any, table: Floats, target: Floats, weight: Any, folds: Ints
-) -> tuple[Any, Floats]:
-    """A learner, fitted to a target, and the prediction of each row by one without its fold."""
-    held_out = np.empty(len(target))
-    for fold in np.unique(folds):
-        known = folds != fold
-        known_weight = None if weight is None else weight[known]
-        fitted = fit_model(clone(learner), table[known], target[known], known_weight)
-        held_out[~known] = fitted.predict(table[~known])
-    return fit_model(learner, table, target, weight), held_out
 
 
 class ShrunkSize(BaseEstimator):
@@ -205,7 +191,7 @@ class ShrunkSize(BaseEstimator):
         self.exponent = exponent
         self.random_state = random_state
 
-    def fit_held_out(self, X: Floats, sizes: Floats, weight: Any, folds: Ints) -> Floats:
+    def fit_held_out(self, X: Floats, sizes: Floats, weight: Any, folds: Sequence[Split]) -> Floats:
         """Fit on out-of-fold columns and sizes, (n_rows, 2); return each row's sizes by trees without its fold."""
         mean_size = float(np.average(sizes[:, 0] ** (1 / self.exponent), weights=weight))
         self.prior_ = None
@@ -225,9 +211,12 @@ class ShrunkSize(BaseEstimator):
             max_features=share_of_columns(X.shape[1]),
             random_state=self.random_state,
         )
-        trees = SharedTrees(tree, X, ratios, folds, N_TREES, weight)
+        fold_of_row = np.empty(len(X), dtype=np.int64)
+        for number, (_, test) in enumerate(folds):
+            fold_of_row[test] = number
+        trees = SharedTrees(tree, X, ratios, fold_of_row, N_TREES, weight)
         self.trees_ = trees.for_rows_of(-1)
-        logs = np.log(np.maximum(trees.held_out(X, folds), LEAST_RATIO))
+        logs = np.log(np.maximum(trees.held_out(X, fold_of_row), LEAST_RATIO))
         fits = [best_power(*each, weight) for each in zip(logs.T, ratios.T, strict=True)]
         self.powers_, remaining = np.transpose(fits)
         self.levels_ = np.log(means) + remaining

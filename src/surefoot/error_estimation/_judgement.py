@@ -11,8 +11,9 @@ from sklearn.utils import check_array
 
 from surefoot._optional import needed_for
 from surefoot._tables import frame_of_kind
+from surefoot._task import Task
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import UNITS, InWords, LossUnit, number, plural
+from surefoot._words import InWords, LossUnit, number, plural
 
 # Fields of a judgement without an entry for each row.
 NOT_BY_ROWS = ("classes", "costs", "seen", "refitted", "library")
@@ -199,6 +200,9 @@ class HeldOut(Judgement):
     opinions : dict of str to ndarray of shape (n_held_out,), or (n_held_out, n_classes)
         Out-of-fold outputs of the other models that `SecondOpinion` fitted, by name: predictions of regressors,
         probabilities of classifiers; empty without it.
+    pooled : ndarray of shape (n_held_out, n_classes), or None
+        Out-of-fold class probabilities of the pool of these models and the model itself; None for a regressor, without
+        `SecondOpinion`, and in a file.
     groups : ndarray of shape (n_held_out,), or None
         Group of each row, as given to `fit`; copies of a row (equal inputs that are no coincidence) are in one group.
     distinct : ndarray of bool of shape (n_held_out,), or None
@@ -232,6 +236,7 @@ class HeldOut(Judgement):
     scores: Floats
     splits: Ints
     opinions: dict[str, NDArray[Any]] = field(default_factory=dict)
+    pooled: Floats | None = None
     groups: NDArray[Any] | None = None
     distinct: Mask | None = None
     truth: NDArray[Any]
@@ -240,8 +245,9 @@ class HeldOut(Judgement):
     refitted: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """State to save: the fields alone, without the index, which may hold anything."""
-        return {each.name: getattr(self, each.name) for each in fields(self)} | {"index": None}
+        """State to save: the fields, without the index, which may hold anything, and the pool, which a report needs."""
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        return state | {"index": None, "pooled": None}
 
     def _lines(self) -> list[str]:
         measured = self.unit.all_rows.format(self.unit.show(float(self.losses.mean())))
@@ -259,11 +265,52 @@ class HeldOut(Judgement):
         return np.where(self.novel, np.inf, self.error)
 
     @cached_property
+    def task(self) -> Task:
+        """What is predicted, and what a wrong prediction costs."""
+        return Task(self.classes, self.costs)
+
+    @cached_property
     def unit(self) -> LossUnit:
         """Unit of `losses` and `error`: a share of mistakes, a cost or a size, with its words."""
+        return self.task.unit
+
+    @cached_property
+    def mistakes(self) -> Mask | None:
+        """Which predictions are another class than the truth; None for numbers, which are more or less off."""
+        return None if self.classes is None else self.prediction != self.truth
+
+    @cached_property
+    def bands(self) -> Floats:
+        """Ends and middle of the band that the output has around each row: its mean there, and two standard deviations.
+
+        The output is the prediction of a number, or the probability of the predicted class against the second one.
+        """
+        output = self.scores[:, 0] if self.classes is None else self.lead
+        shift, spread, *_ = self.stability.values()
+        bands = (output + shift + spread * np.array([[-2], [0], [2]])).T
+        return np.asarray(bands if self.classes is None else expit(bands))
+
+    @cached_property
+    def lead(self) -> Floats:
+        """Lead of each predicted class over the runner-up, like log-odds."""
+        if self.scores.shape[1] == 1:
+            return np.abs(self.scores[:, 0])
+        return np.asarray(np.diff(np.sort(self.scores, axis=1)[:, -2:])[:, 0])
+
+    @cached_property
+    def own_doubt(self) -> Floats | None:
+        """Doubt of the model itself: 1 − its probability of the class, or minus its lead; None without either.
+
+        With costs, the expected cost by its own probabilities.
+        """
         if self.classes is None:
-            return UNITS["size"]
-        return UNITS["share" if self.costs is None else "cost"]
+            return None
+        if self.probabilities is None:
+            return -self.lead if np.ptp(self.lead) > 0 else None
+        codes = self.task.codes(self.prediction)
+        if self.costs is None:
+            return 1 - self.probabilities[np.arange(len(codes)), codes]
+        return np.asarray((self.probabilities * self.costs[:, codes].T).sum(axis=1))
 
     @cached_property
     def loss_values(self) -> dict[Any, Floats] | None:

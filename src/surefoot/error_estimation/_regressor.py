@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, PanelOutput, units_of
+from surefoot._crossfit import CrossFit, Outputs, units_of
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_rows, check_share
 from surefoot.error_estimation._base import IndividualErrorEstimator, Row
@@ -98,6 +98,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Uniform sample of the held-out rows' inputs, with which `surefoot.monitoring` compares new rows.
     n_features_in_ : int
         Columns seen in `fit`.
+    given_outputs_ : object
+        Columns of the table that stand in the place of a model, of `assess_predictions`; None with a model.
     feature_names_in_, input_form_ : ndarray of shape (n_columns,), dict
         Their names, where they are strings; their kinds and categories, and the library of the table.
 
@@ -266,7 +268,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth = cross.held_out, cross.truth
-        splits, counts = held_out.splits, cross.distinct[held_out.rows]
+        splits, counts = held_out.splits, cross.training.copies.distinct[held_out.rows]
         self._size, sizes = self._fit_size(cross, held_out)
         self._folds = []
         for number, fold in enumerate(cross.folds):
@@ -304,18 +306,18 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             names=self._known_column_names(),
             corrected=self.corrected,
             squared=self.loss == "squared",
-            random_state=cross.seed,
+            random_state=cross.training.seed,
         )
         sizes = size.fit_held_out(
             self._table(held_out.columns),
-            cross.y[rows] - held_out.scores[:, 0],
+            cross.training.y[rows] - held_out.scores[:, 0],
             held_out.splits,
-            None if cross.sample_weight is None else cross.sample_weight[rows],
-            units_of(rows, cross.groups),
+            None if cross.training.weight is None else cross.training.weight[rows],
+            units_of(rows, cross.training.copies.groups),
         )
         return size, sizes
 
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: Outputs, confidence: float) -> dict[str, Any]:
         """Fields of a judgement; intervals are narrow ones around the deployed model's predictions, or those of CV+.
 
         CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its
@@ -346,7 +348,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             "residual": sizes.residual,
         }
 
-    def _center_and_scale(self, size: ErrorSize, output: PanelOutput) -> tuple[Floats, Floats]:
+    def _center_and_scale(self, size: ErrorSize, output: Outputs) -> tuple[Floats, Floats]:
         """Middles of intervals, and the expected distances of the truth from them."""
         sizes = size(self._table(output.columns))
         return output.scores[:, 0] + sizes.center, sizes.scale

@@ -2,7 +2,7 @@
 
 from surefoot._typing import settle
 from surefoot.indicators._confidence import Confidence
-from surefoot.indicators._indicator import Indicator, Part
+from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._local_sensitivity import LocalSensitivity
 from surefoot.indicators._neighbor_error import NeighborError
 from surefoot.indicators._neighbors import NeighborDisagreement, NeighborDistance
@@ -18,7 +18,6 @@ __all__ = [
     "NeighborDisagreement",
     "NeighborDistance",
     "NeighborError",
-    "Part",
     "ResamplingSpread",
     "SecondOpinion",
     "TrustScore",

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import margin, top_class
 from surefoot._typing import Floats
-from surefoot.indicators._indicator import Indicator, own_probabilities
+from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
@@ -64,7 +64,7 @@ class Confidence(Indicator):
 
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`; raises if its model is a regressor."""
-        if index.outputs.is_regression:
+        if index.model.is_regression:
             raise ValueError(
                 "Confidence needs a classifier: a regressor has no class probabilities."
             )
@@ -75,18 +75,18 @@ class Confidence(Indicator):
         scores = neighborhood.scores
         if self.per_class:
             return scores
-        probabilities = own_probabilities(neighborhood)
+        probabilities = neighborhood.probabilities
         entropy = entr(probabilities).sum(axis=1)
         predicted = top_class(scores)
         own = probabilities[np.arange(len(predicted)), predicted]
-        least = neighborhood.index.outputs.least_probability
+        least = neighborhood.index.model.least_probability
         odds = logit(np.clip(own, least, 1 - least))
         most = probabilities.max(axis=1)
         return np.column_stack([odds, margin(scores, predicted), entropy, most])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Maximum probability, or the margin of a model without probabilities."""
-        if neighborhood.index.outputs.has_probabilities:
+        if neighborhood.index.model.has_probabilities:
             return neighborhood.probabilities.max(axis=1)
         return margin(neighborhood.scores, top_class(neighborhood.scores))
 
@@ -95,7 +95,7 @@ class Confidence(Indicator):
         if not self.per_class:
             return np.array(["log_odds", "margin", "entropy", "max_probability"], dtype=object)
         check_is_fitted(self)
-        return class_column_names(["log_odds"], self.index_.outputs.classes)
+        return class_column_names(["log_odds"], self.index_.model.classes)
 
 
 def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:

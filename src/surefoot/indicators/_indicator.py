@@ -4,8 +4,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
-from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,10 +19,9 @@ from sklearn.utils.validation import (
 from surefoot._models import check_model, fit_model
 from surefoot._parallel import counted
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import own_copy
+from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints
 from surefoot._validation import (
-    as_named_table,
     check_neighbor_metric,
     check_target,
     resolve_n_neighbors,
@@ -32,44 +29,10 @@ from surefoot._validation import (
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Parameters of an indicator that its neighbourhood index needs, too.
-SETTINGS = ("space", "metric", "window", "response")
+SETTINGS = ("space", "metric", "response")
 
 # Smallest distance that weights are computed from, as a share of the row's mean distance.
 NEAREST = 1e-3
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Rows that an indicator is fitted on: those of the deployed model, or of a model that has not seen a fold.
-
-    Attributes
-    ----------
-    index : NeighborhoodIndex
-        The model of these rows.
-    rows, labels : table and ndarray, default=None
-        Rows in the neighbour space, and targets, to fit models of one's own on; None unless the indicator learns.
-    folds : ndarray of int, default=None
-        Fold that holds out each of these rows, -1 if none does; None if folds may share nothing.
-    fold : int, default=-1
-        Number of the fold that the model has not seen; -1 if it has seen all.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from surefoot.indicators import Part
-    >>> from surefoot.neighborhoods import NeighborhoodIndex
-    >>> X, y = load_iris(return_X_y=True)
-    >>> part = Part(NeighborhoodIndex(GaussianNB().fit(X, y), X, y, n_neighbors=5))
-    >>> part.fold, part.rows is None
-    (-1, True)
-    """
-
-    index: NeighborhoodIndex
-    rows: Any = None
-    labels: Any = None
-    folds: Any = None
-    fold: int = -1
 
 
 class Indicator(TransformerMixin, BaseEstimator, ABC):
@@ -125,12 +88,6 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Columns of the indicator, shape (n_rows, n_columns_out), for the rows of the neighbourhood."""
 
-    def columns_and_opinions(
-        self, neighborhood: Neighborhood
-    ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-        """Columns, and outputs of other models by their name, if it has such models; panels call this method."""
-        return self.columns(neighborhood), {}
-
     @abstractmethod
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """One number for each row of the neighbourhood; higher is more trustworthy."""
@@ -139,18 +96,14 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
 
-    def full_column_names(self, name: str) -> list[str]:
-        """Names of the columns of the fitted indicator that an action calls `name`: indicator__column."""
-        return [f"{name}__{column}" for column in self.get_feature_names_out()]
-
     def known_column_names(self, name: str) -> list[str]:
         """Names by which a prior knows the columns: those of what they stand for, where this could not be measured."""
-        return self.full_column_names(name)
+        return [f"{name}__{column}" for column in self.get_feature_names_out()]
 
     def column_directions(self) -> Ints:
         """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if either may be."""
         names = self.get_feature_names_out()
-        if getattr(self, "per_class", False) or self.index_.outputs.is_regression:
+        if getattr(self, "per_class", False) or self.index_.model.is_regression:
             return np.zeros(len(names), dtype=np.int64)
         ends = self.directions.items()
         plain = [re.sub(r"_\d+$", "", name) for name in names]
@@ -182,10 +135,6 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """Samples made around each row, which bound the size of a batch: 0, unless a subclass overrides it."""
         return 0
 
-    def laid_out_like(self, fitted: Self) -> Self:
-        """Copy with the columns of a fitted indicator, in its order; self, unless columns depend on the rows."""
-        return self
-
     def index_settings(self) -> dict[str, Any]:
         """Parameters of this indicator that its neighbourhood index needs."""
         return {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}
@@ -214,7 +163,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             )
         check_model(self.estimator)
         self.check_parameters()
-        X = own_copy(as_named_table(X))
+        X = as_table(X, copy=True)
         validate_data(self, X, skip_check_array=True)
         if y is not None:
             y = np.array(check_target(y))
@@ -251,21 +200,35 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """
         return self
 
-    def fit_part(self, part: Part) -> Self:
-        """Fitted copy for one part of the rows."""
-        fitted = clone(self).attach(part.index)
-        return fitted.learn(part.rows, part.labels) if self.learns else fitted
+    def fit_folds(
+        self,
+        indexes: Sequence[NeighborhoodIndex],
+        rows: Sequence[Any],
+        folds: Ints | None = None,
+        n_jobs: int | None = None,
+    ) -> list[Self]:
+        """Fitted copy for each of several models of one table, the first of which is the deployed one.
 
-    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
-        """Fitted copy for each part of the rows, by default one after the other; all have the columns of the first.
-
-        The first part is that of the deployed model, unless it was fitted before.
+        Parameters
+        ----------
+        indexes : sequence of NeighborhoodIndex
+            Index of each model.
+        rows : sequence of tuples of table and ndarray
+            For an indicator that learns, the rows of each model in the space of its index, and their targets.
+        folds : ndarray of int, default=None
+            Fold that holds out each of the first rows, -1 if none does: the other models are then those of the folds,
+            in order, and may share what has not seen a fold. None if they may share nothing.
+        n_jobs : int, default=None
+            Parallel fits.
         """
-        first = self.fit_part(parts[0])
-        alike = self.laid_out_like(first)
-        tasks = (delayed(alike.fit_part)(part) for part in parts[1:])
-        fitted = chain([first], Parallel(n_jobs=n_jobs, return_as="generator")(tasks))
+        tasks = (delayed(self._fit_to)(*each) for each in zip(indexes, rows, strict=True))
+        fitted = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
         return list(counted(fitted, "learn") if self.learns else fitted)
+
+    def _fit_to(self, index: NeighborhoodIndex, rows: Any) -> Self:
+        """Copy, attached to an index, that has learned from these rows and targets."""
+        fitted = clone(self).attach(index)
+        return fitted.learn(*rows) if self.learns else fitted
 
     def transform(self, X: Any) -> Floats:
         """Columns of each row.
@@ -300,7 +263,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def _map(self, function: Any, X: Any) -> list[Floats]:
         """Results of a function of neighbourhoods for each batch of checked rows."""
         check_is_fitted(self)
-        X = as_named_table(X)
+        X = as_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.index_.map(function, X, self.needed_samples())
 
@@ -323,14 +286,12 @@ class NeighborIndicator(Indicator, ABC):
         n_neighbors: int | str | Sequence[int | str] = 10,
         space: Any = "auto",
         metric: Any = "auto",
-        window: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_neighbors = n_neighbors
         self.space = space
         self.metric = metric
-        self.window = window
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
@@ -338,7 +299,7 @@ class NeighborIndicator(Indicator, ABC):
         if not self.given_counts():
             raise ValueError("n_neighbors is empty: it may be a number, 'log', or several of them.")
         self.needed_neighbors(2)
-        check_neighbor_metric(self.metric, self.window)
+        check_neighbor_metric(self.metric)
 
     def given_counts(self) -> list[Any]:
         """Values of the parameter `n_neighbors`, as a list: ints or "log"."""
@@ -365,11 +326,3 @@ def nearness(distances: Floats) -> Floats:
     floor = NEAREST * distances.mean(axis=1, keepdims=True)
     weights = 1 / np.maximum(distances, np.where(floor > 0, floor, 1.0))
     return weights / weights.sum(axis=1, keepdims=True)
-
-
-def own_probabilities(neighborhood: Neighborhood) -> Floats:
-    """Class probabilities of the model, or its decision values turned into probabilities."""
-    outputs = neighborhood.index.outputs
-    if outputs.has_probabilities:
-        return neighborhood.probabilities
-    return outputs.probabilities_of_scores(neighborhood.scores)

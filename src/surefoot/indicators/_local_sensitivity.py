@@ -57,11 +57,9 @@ class LocalSensitivity(Indicator):
         values dominate the distances: "scaled" divides each column by its standard deviation, or put a scaler
         before the model in a Pipeline, even before a forest. A transformer, for example a learned metric, is
         fitted on the training rows.
-    metric : "auto", "dtw", str or callable, default="auto"
+    metric : "auto", str, callable or neighbour search, default="auto"
         "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
-        dense rows. "dtw" compares each row as a time series.
-    window : int, float or None, default=None
-        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
+        dense rows. `surefoot.time_series.DTWNeighbors()` compares each row as a time series.
     sampling : {"voronoi", "midpoint", "uniform", "axis"}, default="voronoi"
         Place of the samples: at the border of the cell; half way to the neighbour, inside the cell or not; at a
         random fraction of the way to the border; or one local standard deviation up and down in one column
@@ -116,7 +114,6 @@ class LocalSensitivity(Indicator):
         n_neighbors: int | str = "log",
         space: Any = "auto",
         metric: Any = "auto",
-        window: float | None = None,
         sampling: str = "voronoi",
         response: str = "auto",
         per_class: bool = False,
@@ -127,7 +124,6 @@ class LocalSensitivity(Indicator):
         self.n_neighbors = n_neighbors
         self.space = space
         self.metric = metric
-        self.window = window
         self.sampling = sampling
         self.response = response
         self.per_class = per_class
@@ -137,7 +133,6 @@ class LocalSensitivity(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`."""
         super().attach(index)
-        self.check_parameters()
         self.n_neighbors_ = min(self.needed_neighbors(index.n_reference), index.n_rows)
         self._fractions = None
         if self.sampling == "uniform":
@@ -148,7 +143,7 @@ class LocalSensitivity(Indicator):
         """Raise an error for a wrong parameter, before a model is fitted."""
         check_option(self.sampling, "sampling", Neighborhood.SAMPLINGS)
         resolve_n_neighbors(self.n_neighbors, 2)
-        check_neighbor_metric(self.metric, self.window)
+        check_neighbor_metric(self.metric)
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows."""
@@ -166,19 +161,19 @@ class LocalSensitivity(Indicator):
         if self.per_class:
             change = around - neighborhood.scores[:, None, :]
             return np.hstack([change.mean(axis=1), change.std(axis=1)])
-        if neighborhood.index.outputs.is_regression:
+        if neighborhood.index.model.is_regression:
             return describe_change(around[:, :, 0] - neighborhood.scores)
         top = top_class(neighborhood.scores)
         change = margin(around, top) - margin(neighborhood.scores, top)[:, None]
         others, described = top_class(around) != top[:, None], describe_change(change)
-        if not neighborhood.index.has_model:
+        if neighborhood.index.model.is_given:
             described[:, 2] = nearest_other(neighborhood.distances[:, : others.shape[1]], others)
         return np.column_stack([described, others.mean(axis=1)])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean lead in the cell divided by its spread; for a regressor minus the root mean squared change."""
         around = neighborhood.sample_scores(self.n_neighbors_, self.sampling, self._fractions)
-        if neighborhood.index.outputs.is_regression:
+        if neighborhood.index.model.is_regression:
             trust = -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
         else:
             leads = margin(around, top_class(neighborhood.scores))
@@ -188,19 +183,19 @@ class LocalSensitivity(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        response = self.index_.outputs
+        response = self.index_.model
         if self.per_class and not response.is_regression:
-            return class_column_names(["shift", "spread"], self.index_.outputs.classes)
+            return class_column_names(["shift", "spread"], self.index_.model.classes)
         if self.per_class:
             return np.array(["shift", "spread"], dtype=object)
         names: tuple[str, ...] = OF_CELL
-        if not self.index_.has_model:
+        if self.index_.model.is_given:
             names = OF_NEIGHBORS if response.is_regression else OF_NEIGHBOR_CLASSES
         return np.array(names[: 4 - response.is_regression], dtype=object)
 
     def known_column_names(self, name: str) -> list[str]:
         """Names of the columns of the cell, in whose place those of the neighbours stand without a model."""
-        own = self.full_column_names(name)
+        own = super().known_column_names(name)
         return own if self.per_class else [f"{name}__{cell}" for cell in OF_CELL[: len(own)]]
 
 

@@ -10,12 +10,12 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._models import fit_model, top_class
-from surefoot._splits import resolve_cv
+from surefoot._models import FittedModel, fit_model, top_class
+from surefoot._splits import mean_held_out, resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot.indicators._indicator import NeighborIndicator, nearness
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods import Neighborhood
 
 
 class NeighborError(NeighborIndicator):
@@ -39,11 +39,9 @@ class NeighborError(NeighborIndicator):
         Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", "dtw", str or callable, default="auto"
+    metric : "auto", str, callable or neighbour search, default="auto"
         "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
-        dense rows. "dtw" compares each row as a time series.
-    window : int, float or None, default=None
-        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
+        dense rows. `surefoot.time_series.DTWNeighbors()` compares each row as a time series.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions, if the indicator is used alone. A number means shuffled folds.
     random_state : int, RandomState or None, default=None
@@ -78,7 +76,6 @@ class NeighborError(NeighborIndicator):
         n_neighbors: int | str | Sequence[int | str] = 10,
         space: Any = "auto",
         metric: Any = "auto",
-        window: float | None = None,
         cv: Any = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -88,7 +85,6 @@ class NeighborError(NeighborIndicator):
             n_neighbors=n_neighbors,
             space=space,
             metric=metric,
-            window=window,
             n_jobs=n_jobs,
         )
         self.cv = cv
@@ -117,7 +113,7 @@ class NeighborError(NeighborIndicator):
         for count in self.counts_:
             near = errors[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
-            if neighborhood.index.outputs.is_regression:
+            if neighborhood.index.model.is_regression:
                 columns += [(weights * near).sum(axis=1), (weights * np.abs(near)).sum(axis=1)]
             else:
                 columns += [near.mean(axis=1), (weights * near).sum(axis=1)]
@@ -131,7 +127,7 @@ class NeighborError(NeighborIndicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if self.index_.outputs.is_regression:
+        if self.index_.model.is_regression:
             return self.count_names(["residual", "absolute_residual"])
         return self.count_names(["error", "weighted_error"])
 
@@ -144,10 +140,10 @@ def held_out_errors(neighborhood: Neighborhood) -> Floats:
         raise ValueError(
             f"The neighbours have no {missing}: NeighborError needs them to know their errors."
         )
-    if neighborhood.index.outputs.is_regression:
+    if neighborhood.index.model.is_regression:
         errors = index.labels - index.held_out_scores[:, 0]
     else:
-        predictions = np.asarray(index.outputs.classes)[top_class(index.held_out_scores)]
+        predictions = np.asarray(index.model.classes)[top_class(index.held_out_scores)]
         wrong = predictions != index.labels
         errors = np.where(np.isnan(index.held_out_scores[:, 0]), np.nan, wrong)
     known = ~np.isnan(errors)
@@ -176,21 +172,15 @@ def out_of_fold_scores(
         if not classifies or len(np.unique(y[train])) == len(labels)
     ]
     scores = Parallel(n_jobs=n_jobs)(
-        delayed(_fold_scores)(estimator, X, y, weight, train, test) for train, test in splits
+        delayed(_fold_scores)(estimator, X, y, weight, *split) for split in splits
     )
-    n_scores = len(labels) if classifies and len(labels) > 2 else 1
-    total, count = np.zeros((len(y), n_scores)), np.zeros((len(y), 1))
-    for (_, test), part in zip(splits, scores, strict=True):
-        total[test] += part
-        count[test] += 1
-    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    return mean_held_out(len(y), list(zip((test for _, test in splits), scores, strict=True)))
 
 
 def _fold_scores(
     estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None, train: Ints, test: Ints
 ) -> Floats:
     """Scores of the test rows of one fold by a model of its training rows."""
-    rows, labels = take_rows(X, train), y[train]
-    model = fit_model(estimator, rows, labels, None if weight is None else weight[train])
-    index = NeighborhoodIndex(model, rows, labels, n_neighbors=0)
-    return np.concatenate(index.map(lambda near: near.scores, take_rows(X, test), 0))
+    weight = None if weight is None else weight[train]
+    model = fit_model(estimator, take_rows(X, train), y[train], weight)
+    return FittedModel(model, "auto", len(train)).score(take_rows(X, test))

@@ -33,11 +33,9 @@ class NeighborDistance(NeighborIndicator):
         Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", "dtw", str or callable, default="auto"
+    metric : "auto", str, callable or neighbour search, default="auto"
         "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
-        dense rows. "dtw" compares each row as a time series.
-    window : int, float or None, default=None
-        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
+        dense rows. `surefoot.time_series.DTWNeighbors()` compares each row as a time series.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows.
 
@@ -108,11 +106,9 @@ class NeighborDisagreement(NeighborIndicator):
         Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", "dtw", str or callable, default="auto"
+    metric : "auto", str, callable or neighbour search, default="auto"
         "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
-        dense rows. "dtw" compares each row as a time series.
-    window : int, float or None, default=None
-        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
+        dense rows. `surefoot.time_series.DTWNeighbors()` compares each row as a time series.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows.
 
@@ -141,7 +137,7 @@ class NeighborDisagreement(NeighborIndicator):
         for count in self.counts_:
             labels = neighborhood.labels[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
-            if neighborhood.index.outputs.is_regression:
+            if neighborhood.index.model.is_regression:
                 gap = (weights * labels).sum(axis=1) - neighborhood.scores[:, 0]
                 columns += [gap, labels.std(axis=1)]
             else:
@@ -153,13 +149,13 @@ class NeighborDisagreement(NeighborIndicator):
         """Minus the weighted disagreement, or minus the absolute gap, for the largest number of neighbours."""
         columns = self.columns(neighborhood)
         most = int(np.argmax(self.counts_))
-        if neighborhood.index.outputs.is_regression:
+        if neighborhood.index.model.is_regression:
             return -np.abs(columns[:, 2 * most])
         return -columns[:, 2 * most + 1]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if self.index_.outputs.is_regression:
+        if self.index_.model.is_regression:
             return self.count_names(["gap", "spread"])
         return self.count_names(["disagreement", "weighted_disagreement"])

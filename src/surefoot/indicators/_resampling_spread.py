@@ -126,8 +126,7 @@ class ResamplingSpread(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`."""
         super().attach(index)
-        self.check_parameters()
-        model, auto = index.predictor, self.method == "auto"
+        model, auto = index.model.predictor, self.method == "auto"
         self._forest = infinitesimal_jackknife(model) if auto else None
         self._shortcut = None
         self.method_ = "infinitesimal jackknife"
@@ -186,14 +185,14 @@ class ResamplingSpread(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if not is_classifier(self.index_.predictor):
+        if not is_classifier(self.index_.model.predictor):
             return np.array(["spread"], dtype=object)
         if self.per_class:
-            return class_column_names(["spread"], self.index_.outputs.classes)
+            return class_column_names(["spread"], self.index_.model.classes)
         return np.array(["spread", "flips"], dtype=object)
 
     def _outputs(self, neighborhood: Neighborhood) -> Floats:
-        return model_outputs(self.index_.predictor, self._inputs(neighborhood))
+        return model_outputs(self.index_.model.predictor, self._inputs(neighborhood))
 
     def _inputs(self, neighborhood: Neighborhood) -> Any:
         return self.index_.input.as_model_sees(neighborhood.inputs)
@@ -212,7 +211,7 @@ class ResamplingSpread(Indicator):
         """Variance over training sets of each row's combination of outputs, whose weights are `contrast`."""
         X = self._inputs(neighborhood)
         if self._forest is not None:
-            answers = tree_answers(self.index_.predictor, X)
+            answers = tree_answers(self.index_.model.predictor, X)
             return self._forest.variance(np.einsum("nbc,nc->nb", answers, contrast))
         if self._shortcut is not None:
             changes = self._shortcut.changes(X)

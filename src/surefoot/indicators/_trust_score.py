@@ -26,11 +26,9 @@ class TrustScore(Indicator):
         model is used instead.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", "dtw", str or callable, default="auto"
+    metric : "auto", str, callable or neighbour search, default="auto"
         "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
-        dense rows. "dtw" compares each row as a time series.
-    window : int, float or None, default=None
-        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
+        dense rows. `surefoot.time_series.DTWNeighbors()` compares each row as a time series.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows.
 
@@ -59,23 +57,21 @@ class TrustScore(Indicator):
         *,
         space: Any = "auto",
         metric: Any = "auto",
-        window: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.space = space
         self.metric = metric
-        self.window = window
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
-        check_neighbor_metric(self.metric, self.window)
+        check_neighbor_metric(self.metric)
 
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`, and index the rows of each class."""
         super().attach(index)
-        if index.outputs.is_regression:
+        if index.model.is_regression:
             raise ValueError(
                 "TrustScore needs a classifier: a regressor has no classes to be near."
             )

@@ -74,21 +74,21 @@ class VoteDisagreement(Indicator):
 
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`."""
-        members = getattr(index.predictor, "estimators_", None)
-        if members is None or len(members) == 0 or _are_no_voters(index.predictor, members):
+        members = getattr(index.model.predictor, "estimators_", None)
+        if members is None or len(members) == 0 or _are_no_voters(index.model.predictor, members):
             raise ValueError(
-                f"{type(index.predictor).__name__} has no members that vote: estimator may be an ensemble with "
+                f"{type(index.model.predictor).__name__} has no members that vote: estimator may be an ensemble with "
                 "estimators_, and ResamplingSpread takes any model."
             )
         return super().attach(index)
 
     def needed_samples(self) -> int:
         """Votes for each row, which bound the size of a batch."""
-        return len(self.index_.predictor.estimators_)
+        return len(self.index_.model.predictor.estimators_)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Disagreement and entropy of the votes, or the share of votes of each class."""
-        if not is_classifier(self.index_.predictor):
+        if not is_classifier(self.index_.model.predictor):
             return self._answers(neighborhood).std(axis=1)[:, None]
         shares = self._shares(neighborhood)
         if self.per_class:
@@ -97,32 +97,32 @@ class VoteDisagreement(Indicator):
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Share of the members that agree; for a regressor minus their spread."""
-        if not is_classifier(self.index_.predictor):
+        if not is_classifier(self.index_.model.predictor):
             return -self._answers(neighborhood).std(axis=1)
         return self._agreeing(neighborhood, self._shares(neighborhood))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if not is_classifier(self.index_.predictor):
+        if not is_classifier(self.index_.model.predictor):
             return np.array(["spread"], dtype=object)
         if self.per_class:
-            return class_column_names(["votes"], self.index_.outputs.classes)
+            return class_column_names(["votes"], self.index_.model.classes)
         return np.array(["disagreement", "vote_entropy"], dtype=object)
 
     def _answers(self, neighborhood: Neighborhood) -> Floats:
         inputs = self.index_.input.as_model_sees(neighborhood.inputs)
-        return member_answers(self.index_.predictor, inputs)
+        return member_answers(self.index_.model.predictor, inputs)
 
     def _shares(self, neighborhood: Neighborhood) -> Floats:
         """Share of the votes for each class, shape (n_rows, n_classes)."""
         codes = self._answers(neighborhood)
-        n_classes = len(self.index_.outputs.classes)
+        n_classes = len(self.index_.model.classes)
         return (codes[:, :, None] == np.arange(n_classes)).mean(axis=1)
 
     def _agreeing(self, neighborhood: Neighborhood, shares: Floats) -> Floats:
         """Share of the votes for the class that the ensemble predicts."""
-        model = self.index_.predictor
+        model = self.index_.model.predictor
         predictions = model.predict(self.index_.input.as_model_sees(neighborhood.inputs))
         return shares[np.arange(len(shares)), np.searchsorted(model.classes_, predictions)]
 
@@ -151,7 +151,7 @@ def member_answers(model: Any, X: Any) -> Floats:
 
 def _columns(X: Any, features: Ints) -> Any:
     """Columns that a bagged member was fitted on, without names, as bagging passes arrays to its members."""
-    return (np.asarray(X) if is_frame(X) else X)[:, features]
+    return (np.asarray(X) if is_frame(type(X)) else X)[:, features]
 
 
 def _are_no_voters(model: Any, members: Any) -> bool:

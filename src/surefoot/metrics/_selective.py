@@ -13,7 +13,7 @@ from surefoot._validation import check_binary, check_vector, check_weights
 
 
 def risk_coverage_curve(
-    errors: Any, estimated_error: Any, *, sample_weight: Any = None
+    errors: Any, estimated_error: Any, *, sample_weight: Any = None, coverages: Any = None
 ) -> tuple[Floats, Floats, Floats]:
     """Mean loss of the answered rows, lower better, against the share that is answered.
 
@@ -28,11 +28,14 @@ def risk_coverage_curve(
         Estimate of each loss; only its order counts.
     sample_weight : array-like of shape (n_rows,), default=None
         Weight of each row.
+    coverages : array-like of shape (n_points,), default=None
+        Shares of the rows, above 0 and at most 1, to compute the curve at. Where only some of the rows with equal
+        estimates are answered, the risk is the expected one of a random choice among them.
 
     Returns
     -------
     coverages : ndarray of shape (n_points,)
-        Share of the rows that are answered, increasing to 1.
+        Share of the rows that are answered, increasing to 1; or as given.
     risks : ndarray of shape (n_points,)
         Their mean loss.
     thresholds : ndarray of shape (n_points,)
@@ -62,7 +65,15 @@ def risk_coverage_curve(
     thresholds, group = np.unique(estimates, return_inverse=True)
     answered = np.cumsum(np.bincount(group, weights))
     lost = np.cumsum(np.bincount(group, weights * losses))
-    return answered / answered[-1], lost / answered, thresholds
+    shares = answered / answered[-1]
+    if coverages is None:
+        return shares, lost / answered, thresholds
+    wanted = check_vector(coverages, "coverages")
+    if wanted.min() <= 0 or wanted.max() > 1:
+        raise ValueError("coverages must be above 0 and at most 1.")
+    expected = np.interp(wanted, np.append(0.0, shares), np.append(0.0, lost / answered[-1]))
+    # A coverage that was computed as a share of rows may be above that share by its rounding.
+    return wanted, expected / wanted, thresholds[np.searchsorted(shares, wanted - 1e-12)]
 
 
 def aurc_loss(errors: Any, estimated_error: Any) -> float:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._models import inputs_of
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Mask
 from surefoot.error_estimation import Judgement
@@ -236,7 +235,7 @@ class NewRows:
     def read_inputs(self, X: Any) -> dict[str, Any]:
         """Arrays with an entry per row: coordinates in the neighbour space, and the columns of the table."""
         sample = self.error_estimator.input_sample_
-        columns = sample.read(inputs_of(self.error_estimator.estimator, X))
+        columns = sample.read(self.error_estimator.inputs(X))
         coordinates = sample.rounded(self.error_estimator.coordinates(X))
         return {
             "coordinates": coordinates,
@@ -284,8 +283,8 @@ class NewRows:
         if not rows.any() or not old:
             return []
         columns = compare_columns(old, [inputs[f"column {i}"][rows] for i in range(len(old))])
-        most = sorted(columns, key=lambda column: -column.effect)[:MOST_NAMED]
-        return [column.name for column in most if column.effect >= LEAST_SHARED * most[0].effect]
+        least = LEAST_SHARED * columns[0].effect
+        return [column.name for column in columns[:MOST_NAMED] if column.effect >= least]
 
     def compare(self) -> RowComparison:
         """Comparison of the rows added so far with the held-out rows; see `compare_rows`."""

@@ -102,7 +102,7 @@ class RowComparison(InWords):
     Attributes
     ----------
     columns : list of ColumnComparison
-        One for each column of the table, in its order; empty for sparse rows and for lists of texts.
+        One for each column of the table, the largest effect first; empty for sparse rows and for lists of texts.
     novel : ndarray of bool of shape (n_rows,)
         Which new rows are novel: further from training rows than 99 % of the held-out rows.
     auc : float
@@ -144,8 +144,7 @@ class RowComparison(InWords):
     @property
     def moved(self) -> list[ColumnComparison]:
         """Columns that moved, the largest effect first."""
-        moved = [column for column in self.columns if column.moved]
-        return sorted(moved, key=lambda column: -column.effect)
+        return [column for column in self.columns if column.moved]
 
 
 class Ratio(NamedTuple):
@@ -217,7 +216,7 @@ def auc_test(scores: Floats, is_new: Ints, folds: Ints) -> tuple[float, float]:
 
 
 def compare_columns(old: list[PlainColumn], new: list[NDArray[Any]]) -> list[ColumnComparison]:
-    """Two-sample test of each column, with p values adjusted for their number."""
+    """Two-sample test of each column, the largest effect first, with p values adjusted for their number."""
     if not old:
         return []
     tests = [
@@ -227,10 +226,11 @@ def compare_columns(old: list[PlainColumn], new: list[NDArray[Any]]) -> list[Col
         for column, values in zip(old, new, strict=True)
     ]
     p_values = false_discovery_control([test[2] for test in tests])
-    return [
+    compared = [
         ColumnComparison(column.name, effect, statistic, float(p), bool(p <= ALARM))
         for column, (effect, statistic, _), p in zip(old, tests, p_values, strict=True)
     ]
+    return sorted(compared, key=lambda column: -column.effect)
 
 
 def _compare_numbers(old: Floats, new: Floats) -> tuple[float, float, float]:

@@ -2,15 +2,16 @@
 
 from surefoot._typing import settle
 from surefoot._validation import log_n_neighbors
-from surefoot.neighborhoods._dtw import DTWNeighbors
 from surefoot.neighborhoods._hubness import hubness, infect_hubs
 from surefoot.neighborhoods._index import Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
+from surefoot.neighborhoods._search import NeighborSearch, NeighborVoter
 from surefoot.neighborhoods._voronoi import voronoi_samples, voronoi_steps
 
 __all__ = [
-    "DTWNeighbors",
     "KernelKNeighborsClassifier",
+    "NeighborSearch",
+    "NeighborVoter",
     "Neighborhood",
     "NeighborhoodIndex",
     "hubness",

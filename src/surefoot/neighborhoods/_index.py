@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,33 +12,21 @@ from scipy.sparse import issparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.extmath import row_norms
 
-from surefoot._kernels import aligned_neighbors
 from surefoot._models import (
-    GivenOutputs,
+    FittedModel,
     ModelInput,
-    Outputs,
     as_labels,
     axis_samples,
-    inputs_of,
     interpolate,
     model_input,
-    series_model,
-    series_window,
-    split_model,
+    offered_by,
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._tables import as_table, is_frame, own_copy, take_rows
+from surefoot._tables import as_table, is_frame, take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import (
-    UNBOUNDED,
-    Metric,
-    canonical_metric,
-    check_neighbor_metric,
-    check_option,
-)
-from surefoot.neighborhoods._dtw import DTWNeighbors
-from surefoot.neighborhoods._search import neighbor_search
+from surefoot._validation import Metric, canonical_metric, check_neighbor_metric, check_option
+from surefoot.neighborhoods._search import NeighborSearch, NeighborVoter, neighbor_search
 from surefoot.neighborhoods._space import NeighborSpace
 from surefoot.neighborhoods._voronoi import steps_towards, unscaled_steps, voronoi_steps
 
@@ -63,11 +51,9 @@ class NeighborhoodIndex:
         "auto" is the model's own input where that is numeric and complete, else a vectorised,
         imputed and scaled copy of it; "scaled" divides the columns of that input by their standard deviations.
         A transformer is fitted on X and y.
-    metric : "auto", "dtw", str, callable or neighbour search, default="auto"
-        "auto" is that of a nearest-neighbour model, DTW with its window among them, else "cosine" for sparse and
-        "euclidean" for dense rows. A search is an object with `fit(X)` and `kneighbors(X, n_neighbors)`.
-    window : int, float or None, default=None
-        Sakoe-Chiba radius of metric="dtw"; see `DTWNeighbors`.
+    metric : "auto", str, callable or neighbour search, default="auto"
+        "auto" is that of a nearest-neighbour model, or its own search, else "cosine" for sparse and "euclidean" for
+        dense rows. A search is an object with `fit(X)` and `kneighbors(X, n_neighbors)`; see `NeighborSearch`.
     response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
         Method of the model that the scores are made of.
     held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
@@ -88,10 +74,10 @@ class NeighborhoodIndex:
 
     Attributes
     ----------
-    outputs : Outputs
-        Classes of the model, and how its scores are made.
-    voter : estimator or None
-        The model, if it votes by the neighbours that this index finds.
+    model : FittedModel
+        The model: its classes, its predictor, and how its scores are made.
+    voter : NeighborVoter or None
+        The predictor, if it votes by the neighbours that this index finds.
 
     Examples
     --------
@@ -107,6 +93,7 @@ class NeighborhoodIndex:
 
     space: NeighborSpace
     search: Any
+    metric: Any
 
     def __init__(
         self,
@@ -117,7 +104,6 @@ class NeighborhoodIndex:
         n_neighbors: int,
         space: Any = "auto",
         metric: Metric = "auto",
-        window: float | None = None,
         response: str = "auto",
         held_out_scores: Floats | None = None,
         n_trained: int | None = None,
@@ -127,23 +113,21 @@ class NeighborhoodIndex:
         n_jobs: int | None = None,
         copy: bool = True,
     ) -> None:
-        X = as_table(X)
-        self.held_out_scores, self.counted = held_out_scores, counted
-        self.transformers, self.predictor = split_model(model)
+        X = as_table(X, copy=copy and n_neighbors > 0)
+        self.held_out_scores, self.counted, self.like = held_out_scores, counted, like
         self.labels = None if y is None else np.array(y)
         self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), n_neighbors, n_jobs
         # Number of rows from which indicators derive their number of neighbours.
         self.n_reference: int = self.n_rows if like is None else like.n_reference
         self.n_trained = n_trained or self.n_rows
-        self.outputs = Outputs(self.predictor, response, self.n_trained)
-        # Whether there is a model to ask about points between the rows.
-        self.has_model = not isinstance(self.predictor, GivenOutputs)
+        self.model = FittedModel(model, response, self.n_trained)
         self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
-        self.voter: Any = None
+        self.voter: NeighborVoter | None = None
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
-            self._index_rows(own_copy(X) if copy else X, y, space, metric, window, like, positions)
+            known = like if like is not None and like.n_neighbors > 0 else None
+            self._index_rows(X, y, space, metric, known, positions)
 
     def _index_rows(
         self,
@@ -151,103 +135,84 @@ class NeighborhoodIndex:
         y: Any,
         space: Any,
         metric: Metric,
-        window: Any,
         like: "NeighborhoodIndex | None",
         positions: Ints | None,
     ) -> None:
-        like = like if like is not None and like.n_neighbors > 0 else None
-        if not self.has_model:
-            self.scores = self.outputs(X)
+        model, predictor = self.model, self.model.predictor
+        if model.is_given:
+            self.scores = model(X)
         self.input = model_input(
-            self.predictor, self.transform(X), None if like is None else like.input
+            predictor, model.transform(X), None if like is None else like.input
         )
-        is_series, self.window = self._resolve_series(space, metric, window)
-        # Points of a series are compared across time, so their columns keep one scale.
-        keeps_scale = is_series and isinstance(space, str) and space == "scaled"
+        own = self._own_search(space, metric) if like is None else like.metric
+        # A search that compares rows as they are, such as series across time, keeps one scale for all columns.
+        keeps_scale = isinstance(own, NeighborSearch) and isinstance(space, str)
         self.space = NeighborSpace(
-            "auto" if keeps_scale else space,
+            "auto" if keeps_scale and space == "scaled" else space,
             self.input,
-            inputs_of(self.predictor, X),
+            model.inputs(X),
             y,
             names=self._input_names(),
             like=None if like is None else like.space,
         )
-        self.metric = "dtw" if is_series else self._resolve_metric(metric)
-        self.search = self._find_search(like, positions)
+        rows = self.space.rows
+        self.metric = own
+        if own is None:
+            self.metric = "cosine" if issparse(rows) else "euclidean"
+            if isinstance(predictor, NeighborVoter) and self.space.is_model_input:
+                self.metric = predictor.metric
+        shared = None
+        if isinstance(predictor, NeighborVoter) and self.space.is_model_input:
+            shared = predictor.shared_search(rows, self.metric)
+        if shared is not None:
+            self.voter = predictor
+            self.n_neighbors = max(self.n_neighbors, predictor.list_length)
         self.n_neighbors = min(self.n_neighbors, self.n_rows)
-        self.lengths = row_norms(self.space.rows) if self.metric == "cosine" else None
+        self.search = self._part_of(like, positions) or shared
+        if self.search is None:
+            self.search = neighbor_search(rows, self.metric, self.n_neighbors, self.n_jobs)
+        self.lengths = row_norms(rows) if self.metric == "cosine" else None
         # A sparse search has scaled its rows to length one already, if the metric is the cosine.
-        self.reference = self.search.rows if issparse(self.space.rows) else self.space.rows
+        self.reference = self.search.rows if issparse(rows) else rows
 
-    def _resolve_series(self, space: Any, metric: Metric, window: Any) -> tuple[bool, Any]:
-        """Whether rows are compared as series under DTW, and within which window.
-
-        They are where `metric` is "dtw", or where it is "auto" and the model itself compares its input so.
-        """
-        check_neighbor_metric(metric, window)
-        takes_series = self.input.is_numeric and not issparse(self.input.rows)
-        if isinstance(metric, str) and metric == "dtw":
-            if not takes_series:
-                raise ValueError(
-                    "metric='dtw' needs series: each row may be a series of numbers, none of them missing."
-                )
-            return True, window
-        is_own = isinstance(metric, str) and metric == "auto" and isinstance(space, str)
-        inner = series_model(self.predictor) if is_own and takes_series else None
-        return inner is not None, None if inner is None else series_window(inner)
-
-    def _resolve_metric(self, metric: Metric) -> Metric:
-        """Metric between rows; "auto" is that of a model that votes by neighbours, else "cosine" for sparse rows."""
+    def _own_search(self, space: Any, metric: Metric) -> Any:
+        """Metric or search that was given, or that the model offers; None if neither was."""
+        check_neighbor_metric(metric)
+        takes_numbers = self.input.is_numeric and not issparse(self.input.rows)
+        if isinstance(metric, NeighborSearch) and not takes_numbers:
+            raise ValueError(
+                f"metric={metric!r} compares rows as they are: each row may be a series of numbers, none of them "
+                "missing."
+            )
         if not (isinstance(metric, str) and metric == "auto"):
             return canonical_metric(metric)
-        votes = hasattr(self.predictor, "shared_search") and self.space.is_model_input
-        if votes and self.predictor.metric in ("cosine", "euclidean"):
-            return self.predictor.metric
-        return "cosine" if issparse(self.space.rows) else "euclidean"
+        may_offer = takes_numbers and isinstance(space, str)
+        return offered_by(self.model.predictor, "neighbor_search") if may_offer else None
 
-    def _find_search(self, like: "NeighborhoodIndex | None", positions: Ints | None) -> Any:
-        """Search among the rows: a view of that of the deployed rows, that of the model itself, or a new one."""
-        rows, own = self.space.rows, None
-        if self.space.is_model_input and hasattr(self.predictor, "shared_search"):
-            own = self.predictor.shared_search(rows, self.metric, self.window)
-            self.voter = None if own is None else self.predictor
-        if self.voter is not None:
-            self.n_neighbors = max(self.n_neighbors, self.voter.list_length)
-        if like is not None and positions is not None and like.metric == self.metric:
-            whole = like.space.rows
-            is_dense = self.space.is_model_input and not issparse(rows)
-            if is_dense and np.array_equal(rows, whole[positions]):
-                return like.search.part(positions)
-        if own is not None:
-            return own
-        if self.metric == "dtw":
-            return DTWNeighbors(self.n_neighbors, window=self.window, n_jobs=self.n_jobs).fit(rows)
-        n_neighbors = min(self.n_neighbors, self.n_rows)
-        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+    def _part_of(self, like: "NeighborhoodIndex | None", positions: Ints | None) -> Any:
+        """View of the search of the deployed rows, if these rows are some of them; else None."""
+        rows = self.space.rows
+        is_dense = self.space.is_model_input and not issparse(rows)
+        if like is None or positions is None or not is_dense:
+            return None
+        is_part = np.array_equal(rows, like.space.rows[positions])
+        return like.search.part(positions) if is_part else None
 
-    def prepare_parts(self, n_rows: int) -> None:
-        """Prepare for searches of the indexed rows among parts of about `n_rows` of them."""
-        if self.n_neighbors > 0:
-            self.search.prepare_parts(self.n_neighbors, n_rows)
-
-    def transform(self, X: Any) -> Any:
-        """Rows after the transformers of the model's pipelines."""
-        for transformer in self.transformers:
-            X = transformer.transform(X)
-        return as_table(X)
+    def with_held_out_scores(self, scores: Floats) -> Self:
+        """Copy that knows out-of-fold scores of its rows."""
+        other = copy(self)
+        other.held_out_scores = scores
+        return other
 
     def coordinates(self, X: Any) -> Any:
         """Rows of a table in the neighbour space, dense or CSR."""
-        return self.locate(X, self.input.encode(self.transform(X)))
-
-    def locate(self, X: Any, inputs: Any) -> Any:
-        """Coordinates of the rows X, which the model sees as `inputs`."""
-        return self.space(inputs_of(self.predictor, X), inputs)
+        X = as_table(X)
+        return self.space(self.model.inputs(X), self.input.encode(self.model.transform(X)))
 
     def coordinate_names(self) -> list[str]:
         """Names of the columns of the neighbour space, which may differ between indexes of different rows."""
         if self.space.transformer is None:
-            return _output_names(self.transformers[-1:], int(self.space.rows.shape[1]))
+            return _output_names(self.model.transformers[-1:], int(self.space.rows.shape[1]))
         return _output_names([self.space.transformer], int(self.space.rows.shape[1]))
 
     def _input_names(self) -> list[Any]:
@@ -256,18 +221,21 @@ class NeighborhoodIndex:
             return []
         if self.input.names is not None:
             return list(self.input.names)
-        return _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
+        return _output_names(self.model.transformers[-1:], int(self.input.rows.shape[1]))
 
     @property
     def is_affine(self) -> bool:
         """Whether the scores are affine in the input, so that scores between two rows can be interpolated."""
-        method = getattr(type(self.predictor), self.outputs.method, None)
+        method = getattr(type(self.model.predictor), self.model.method, None)
         return self.input.is_numeric and method in AFFINE_METHODS
 
     @cached_property
     def scores(self) -> Floats:
         """Scores of the model for the indexed rows, in-sample if it was trained on them."""
-        return self.input.score_rows(self.outputs)
+        table = self.input
+        batches = row_batches(self.n_rows, table.nbytes_per_sample)
+        parts = [self.model(table.as_model_sees(take_rows(table.rows, rows))) for rows in batches]
+        return np.concatenate(parts)
 
     def map(self, function: "Callable[[Neighborhood], T]", X: Any, n_samples: int) -> list[T]:
         """Results of a function for the neighbourhood of each batch of X; `n_samples` per row bound the batch."""
@@ -275,7 +243,7 @@ class NeighborhoodIndex:
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s): X must have a row.")
         per_row = 16 * self.n_neighbors + self.input.nbytes_per_sample
-        per_sample = per_row + 32 * self.outputs.n_columns
+        per_sample = per_row + 32 * self.model.n_columns
         results: list[T] = []
         # The search divides many rows among threads, but few rows badly: it gets as many as there are.
         for rows in row_batches(X.shape[0], per_row):
@@ -329,7 +297,9 @@ class Neighborhood:
     neighbor_scores : ndarray of shape (n_rows, n_neighbors, 1 or n_classes)
         Out-of-fold scores of the neighbours, in an action that cross-fits.
     probabilities : ndarray of shape (n_rows, n_classes)
-        Class probabilities of the model, if it has `predict_proba`.
+        Class probabilities of the model, or its decision values turned into probabilities.
+    opinions : dict of str to ndarray
+        Outputs of other models on the rows, by name; an indicator that asks other models adds theirs.
 
     Examples
     --------
@@ -348,14 +318,15 @@ class Neighborhood:
         self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
     ) -> None:
         self.index, self.table = index, as_table(X)
-        # Outputs of the model for the rows, by method.
+        # Outputs of the model for the rows, by method, and of other models, by name.
         self.asked: dict[str, Any] = {} if twin is None else twin.asked
-        # Whether the votes at samples come from the neighbours of the row, without another search.
-        self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
-        self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
+        self.opinions: dict[str, Any] = {} if twin is None else twin.opinions
+        self.transformed: Any = (
+            index.model.transform(self.table) if twin is None else twin.transformed
+        )
         self.inputs = index.input.encode(self.transformed)
         if index.n_neighbors > 0:
-            self.rows = index.locate(self.table, self.inputs)
+            self.rows = index.space(index.model.inputs(self.table), self.inputs)
             self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
 
     def __len__(self) -> int:
@@ -364,7 +335,7 @@ class Neighborhood:
     def part(self, rows: slice) -> "Neighborhood":
         """Neighbourhood of some of the rows."""
         part = copy(self)
-        vars(part)["asked"] = {}
+        part.asked, part.opinions = {}, {}
         for name in ("table", "transformed", "inputs"):
             setattr(part, name, take_rows(getattr(self, name), rows))
         if self.index.n_neighbors > 0:
@@ -382,7 +353,7 @@ class Neighborhood:
     @property
     def predicted_labels(self) -> NDArray[Any]:
         """Class with the highest score for each row: what the model predicts, but for ties."""
-        return self.index.outputs.classes[top_class(self.scores)]
+        return self.index.model.classes[top_class(self.scores)]
 
     @property
     def has_cell(self) -> Mask:
@@ -403,42 +374,41 @@ class Neighborhood:
     @cached_property
     def scores(self) -> Floats:
         """Scores of the model for the rows."""
-        outputs = self.index.outputs
+        outputs = self.index.model
         return outputs.scores(self._asked(outputs.method))
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Class probabilities of the model for the rows."""
-        return self.index.outputs.probabilities(self._asked("predict_proba"))
+        """Class probabilities of the model for the rows, or its decision values turned into probabilities."""
+        model = self.index.model
+        if model.has_probabilities:
+            return model.probabilities(self._asked("predict_proba"))
+        return model.probabilities_of_scores(self.scores)
 
     def answer(self, method: str) -> NDArray[Any]:
         """Output of the model's `predict` or `predict_proba` for the rows."""
-        if method == "predict_proba":
-            return self.probabilities
-        if hasattr(self.index.voter, "predict_proba_of_lists"):
-            return np.asarray(self.index.outputs.classes[self.probabilities.argmax(axis=1)])
-        return as_labels(self._asked("predict"))
+        return self.probabilities if method == "predict_proba" else as_labels(self._asked(method))
 
     def _asked(self, method: str) -> Any:
         """Output of a method of the model for the rows; one that votes takes the neighbours that are known."""
         index, known = self.index, self.asked
-        of_lists = getattr(index.voter, f"{method}_of_lists", None)
-        if method not in known and of_lists is not None:
-            known[method] = of_lists(self.distances, self.indices)
-        elif method not in known:
-            rows = self.transformed if index.has_model else self.table
-            if index.input.library is not None and not is_frame(rows):  # it knows names
+        if method not in known and index.voter is not None:
+            output = index.voter.output_of_lists(method, self.distances, self.indices)
+            known |= {} if output is None else {method: output}
+        if method not in known:
+            rows = self.table if index.model.is_given else self.transformed
+            if index.input.library is not None and not is_frame(type(rows)):  # it knows names
                 rows = index.input.as_model_sees(self.inputs)
-            known[method] = index.outputs.asked(method, rows, known)
+            known[method] = index.model.asked(method, rows, known)
         return known[method]
 
     def _ask_around(self, samples: Any) -> Floats:
         """Scores at the samples under the rows in a table: one call, which also gives the outputs of the rows."""
         index = self.index
-        ask = getattr(index.predictor, index.outputs.method)
+        ask = getattr(index.model.predictor, index.model.method)
         output = np.asarray(ask(index.input.as_model_sees(samples)))
-        self.asked[index.outputs.method] = output[: len(self)]
-        return index.outputs.scores(output[len(self) :])
+        self.asked[index.model.method] = output[: len(self)]
+        return index.model.scores(output[len(self) :])
 
     def sample_scores(
         self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
@@ -451,27 +421,32 @@ class Neighborhood:
         """
         check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]
-        if not index.has_model:  # the neighbours themselves, whose outputs are known
+        if index.model.is_given:  # the neighbours themselves, whose outputs are known
             return index.scores[near]
         if sampling == "axis":
             return self._axis_scores(near)
-        if index.metric == "dtw":
-            return self._scores_towards_aligned(near, sampling, fractions)
-        if sampling == "voronoi" and self.has_cached_votes:
-            return self._cell_scores(near)
+        distances = self.distances[:, :n_neighbors]
+        aligned = index.search.aligned(self.rows, index.reference, near, distances)
+        if aligned is not None:
+            return self._scores_towards(aligned, sampling, fractions)
+        if sampling == "voronoi" and (scores := self._cell_scores(near)) is not None:
+            return scores
         steps = self._steps(near, sampling, fractions)
         if index.is_affine:
             start = self.scores[:, None, :]
             return start + steps[:, :, None] * (index.scores[near] - start)
         return index.input.score_between(self._ask_around, self.inputs, near, steps)
 
-    def _cell_scores(self, near: Ints) -> Floats:
-        """Scores at the samples by the votes of the row's own neighbours."""
+    def _cell_scores(self, near: Ints) -> Floats | None:
+        """Scores at the samples by the votes of the row's own neighbours; None if these do not suffice."""
         voter = self.index.voter
-        cache = self.indices[:, : max(voter.list_length, near.shape[1])]
-        votes = voter.cached_cell_scores(self.rows, cache, near.shape[1])
+        votes = (
+            None if voter is None else voter.output_in_cells(self.rows, self.indices, near.shape[1])
+        )
+        if votes is None:
+            return None
         flat = votes.reshape(near.size, *votes.shape[2:])
-        return self.index.outputs.scores(flat).reshape(*near.shape, -1)
+        return self.index.model.scores(flat).reshape(*near.shape, -1)
 
     def _steps(self, near: Ints, sampling: str, fractions: Floats | None) -> Floats:
         """Steps in the model's input towards each neighbour: half way, or to the border of the row's cell."""
@@ -484,31 +459,22 @@ class Neighborhood:
             steps = steps * fractions[: near.shape[1]]
         return steps
 
-    def _scores_towards_aligned(
-        self, near: Ints, sampling: str, fractions: Floats | None
-    ) -> Floats:
-        """Scores between each series and its neighbours, once these are aligned with it: the cell is theirs."""
-        index = self.index
+    def _scores_towards(self, aligned: Floats, sampling: str, fractions: Floats | None) -> Floats:
+        """Scores between each row and its neighbours, once these are aligned with it: the cell is theirs."""
+        index, (n_rows, n_near) = self.index, aligned.shape[:2]
         if not index.space.is_model_input:
             raise ValueError(
-                "Samples between series need metric='dtw' in the model's own input: space may be 'auto'."
+                "Samples between aligned rows are made in the model's own input: space may be 'auto'."
             )
-        radius = UNBOUNDED if index.search.radius_ is None else index.search.radius_
-        aligned = aligned_neighbors(
-            np.ascontiguousarray(self.rows),
-            np.ascontiguousarray(index.space.rows),
-            np.ascontiguousarray(near),
-            np.ascontiguousarray(self.distances[:, : near.shape[1]]),
-            radius,
-        )
-        steps = np.full(near.shape, 0.5)
+        steps = np.full((n_rows, n_near), 0.5)
         if sampling != "midpoint":
-            steps = voronoi_steps(self.rows, aligned.reshape(*near.shape, -1))
+            steps = voronoi_steps(self.rows, aligned)
         if sampling == "uniform" and fractions is not None:
-            steps *= fractions[: near.shape[1]]
-        places = np.arange(near.size).reshape(near.shape)
-        samples = interpolate(self.rows, aligned, places, steps)
-        return index.outputs(index.input.as_model_sees(samples)).reshape(*near.shape, -1)
+            steps *= fractions[:n_near]
+        places = np.arange(steps.size).reshape(steps.shape)
+        flat = aligned.reshape(steps.size, -1)
+        samples = interpolate(self.rows, flat, places, steps)
+        return index.model(index.input.as_model_sees(samples)).reshape(*steps.shape, -1)
 
     def _axis_scores(self, near: Ints) -> Floats:
         """Scores at samples that differ from the row in one column; the row's own where a column is constant."""
@@ -521,5 +487,5 @@ class Neighborhood:
         samples, at, place = axis_samples(rows, table.rows, near)
         scores = np.repeat(self.scores[:, None, :], 2 * rows.shape[1], axis=1)
         if samples.shape[0]:
-            scores[at, place] = self.index.outputs(table.as_model_sees(samples))
+            scores[at, place] = self.index.model(table.as_model_sees(samples))
         return scores

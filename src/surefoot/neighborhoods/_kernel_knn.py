@@ -13,9 +13,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import cell_votes, sparse_cell_votes
 from surefoot._parallel import in_threads, row_batches
+from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_number, check_option, resolve_n_neighbors
-from surefoot.neighborhoods._search import csr_parts, neighbor_search, unit_rows
+from surefoot._validation import (
+    check_class_labels,
+    check_number,
+    check_option,
+    check_target,
+    resolve_n_neighbors,
+)
+from surefoot.neighborhoods._search import NeighborVoter, csr_parts, neighbor_search, unit_rows
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
     difference_products,
@@ -23,7 +30,7 @@ from surefoot.neighborhoods._voronoi import (
 )
 
 
-class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
+class KernelKNeighborsClassifier(NeighborVoter, ClassifierMixin, BaseEstimator):
     """Nearest-neighbour classifier whose neighbours vote with their kernel value.
 
     `decision_function` is the sum of K(x, n) over the neighbours of a class minus the sum over the
@@ -90,7 +97,14 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Store the training rows and index them."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, copy=True)
+        X, y = validate_data(
+            self,
+            as_table(X),
+            check_target(y),
+            accept_sparse="csr",
+            dtype=np.float64,
+            copy=True,
+        )
         check_class_labels(y)
         if not callable(self.kernel):
             check_option(self.kernel, "kernel", ["rbf", "cosine"], other="a function of two tables")
@@ -113,7 +127,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         """Neighbours that are needed to vote on a row and, if these are cached, on the samples around it."""
         return self.n_neighbors_ * (2 if self.sample_neighbors == "cached" else 1)
 
-    def shared_search(self, rows: Any, metric: Any, window: Any = None) -> Any:
+    def shared_search(self, rows: Any, metric: Any) -> Any:
         """Own search, if it is one among these rows by this metric; else None."""
         return self.search_ if metric == self.metric and self.is_fitted_on(rows) else None
 
@@ -155,20 +169,29 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 
+    def output_of_lists(self, method: str, distances: Floats, indices: Ints) -> Floats | None:
+        """Output of `decision_function` from neighbours that are known; None for another method."""
+        if method != "decision_function":
+            return None
+        return self.decision_function_of_lists(distances, indices)
+
     def decision_function_of_lists(self, distances: Floats, near: Ints) -> Floats:
         """Values of `decision_function` for rows whose neighbours are given, nearest first."""
         distances, near = distances[:, : self.n_neighbors_], near[:, : self.n_neighbors_]
         similarity = self._similarity(distances)
         return _for_minus_against(_sum_by_class(similarity, self._codes[near], len(self.classes_)))
 
-    def cached_cell_scores(self, X: Any, near: Ints, n_samples: int) -> Floats:
+    def output_in_cells(self, rows: Any, near: Ints, n_samples: int) -> Floats | None:
         """Values of `decision_function` at the samples in the Voronoi cells, computed from dot products.
 
         The voters of a sample are taken from the neighbours `near` of its row, nearest first; the paper
         takes twice as many of these as vote. Returns shape (n_rows, n_samples) for two classes, else
-        (n_rows, n_samples, n_classes).
+        (n_rows, n_samples, n_classes); None if voters are to be searched for each sample.
         """
-        X = self._scaled(X)
+        if self.sample_neighbors != "cached":
+            return None
+        near = near[:, : max(self.list_length, n_samples)]
+        X = self._scaled(rows)
         if issparse(X):
             return _for_minus_against(self._sparse_cell_votes(X, near, n_samples))
         votes = np.empty((X.shape[0], n_samples, len(self.classes_)))

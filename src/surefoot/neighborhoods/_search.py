@@ -36,12 +36,36 @@ FEW_QUERIES, MOST_IN_ORDER = 64, 1024
 
 
 class NeighborSearch(ABC):
-    """Base of searches among rows; each may offer more than a new search for a part of its rows."""
+    """Base of searches among rows. One of your own has a method `fit(rows)`; rows are given as the model takes them.
+
+    Attributes
+    ----------
+    n_stability : int
+        Neighbours that stability is measured towards, if the model asks for a search at each sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.base import BaseEstimator
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from surefoot.indicators import NeighborDistance
+    >>> from surefoot.neighborhoods import NeighborSearch
+    >>> class LargestGap(NeighborSearch, BaseEstimator):
+    ...     def fit(self, rows):
+    ...         self.rows = rows
+    ...         return self
+    ...     def kneighbors(self, X, n_neighbors):
+    ...         gaps = np.abs(X[:, None] - self.rows).max(axis=2)
+    ...         near = gaps.argsort(axis=1, kind="stable")[:, :n_neighbors]
+    ...         return np.take_along_axis(gaps, near, axis=1), near
+    >>> X, y = [[0, 0], [1, 4], [3, 3]], [0, 1, 2]
+    >>> near = NeighborDistance(LinearRegression(), n_neighbors=1, metric=LargestGap()).fit(X, y)
+    >>> float(np.exp(near.transform([[2, 2]])[0, 0]).round(2))
+    1.0
+    """
 
     rows: Any
-    metric: Metric
-    n_neighbors: int
-    n_jobs: int | None
+    n_stability = 10
 
     @abstractmethod
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
@@ -49,8 +73,8 @@ class NeighborSearch(ABC):
 
     def among(self, rows: Any) -> "NeighborSearch":
         """Search of this kind among other rows."""
-        n_neighbors = min(self.n_neighbors, rows.shape[0])
-        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+        search: NeighborSearch = clone(self).fit(rows)
+        return search
 
     def part(self, positions: Ints) -> "NeighborSearch":
         """Search among some of the rows."""
@@ -60,6 +84,66 @@ class NeighborSearch(ABC):
         """Prepare for searches of these very rows among parts of about `n_rows` of them; by default, do nothing."""
         return
 
+    def aligned(self, rows: Any, reference: Any, near: Ints, distances: Floats) -> Floats | None:
+        """Points that each row is moved towards, (n_rows, n_near, n_columns), where these are not the neighbours.
+
+        None if they are: `reference` has the rows that `near` are positions of, at these distances.
+        """
+        return None
+
+
+class NeighborVoter(ABC):
+    """Mixin of models that let the nearest training rows vote: an index then searches once, for the model and itself.
+
+    Attributes
+    ----------
+    metric : str
+        "euclidean" or "cosine", by which neighbours are searched, unless the model offers a search of its own
+        (`neighbor_search()`).
+    list_length : int
+        Number of neighbours that the outputs are made of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborVoter
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> model = KernelKNeighborsClassifier(n_neighbors=3, gamma=1.0).fit(X, y)
+    >>> isinstance(model, NeighborVoter)
+    True
+    >>> lists = model.search_.kneighbors(np.array([[0.5]]), 3)
+    >>> model.output_of_lists("decision_function", *lists).round(3), model.decision_function([[0.5]]).round(3)
+    (array([-1.556]), array([-1.556]))
+    """
+
+    metric: Any
+    list_length: Any
+
+    @abstractmethod
+    def shared_search(self, rows: Any, metric: Any) -> Any:
+        """Search of the model, if it is one among these rows by this metric and enough for its votes; else None."""
+
+    @abstractmethod
+    def output_of_lists(self, method: str, distances: Floats, indices: Ints) -> Any:
+        """Output of a method from neighbours that are known, nearest first; None if the model must be asked."""
+
+    def output_in_cells(self, rows: Any, near: Ints, n_samples: int) -> Any:
+        """Output at samples in the cells of rows, by the votes of their neighbours; None if it must be asked."""
+        return None
+
+
+class FittedSearch(NeighborSearch):
+    """Base of searches by a metric, fitted when they are made."""
+
+    metric: Metric
+    n_neighbors: int
+    n_jobs: int | None
+
+    def among(self, rows: Any) -> NeighborSearch:
+        """Search of this kind among other rows."""
+        n_neighbors = min(self.n_neighbors, rows.shape[0])
+        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+
 
 def neighbor_search(
     rows: Any, metric: Metric, n_neighbors: int, n_jobs: int | None = None
@@ -67,8 +151,10 @@ def neighbor_search(
     """Exact search for the nearest of `rows`.
 
     Sparse rows under the cosine or Euclidean distance are searched by an inverted index, or, with many
-    non-zero cells, as dense blocks; all others by scikit-learn, or by the search that the user gave.
+    non-zero cells, as dense blocks; all others by scikit-learn, or by the search that the user or the model gave.
     """
+    if isinstance(metric, NeighborSearch):
+        return metric.among(rows)
     n_cells = rows.shape[0] * rows.shape[1]
     if not issparse(rows) or metric not in ("cosine", "euclidean"):
         return RowSearch(rows, metric, n_neighbors, n_jobs)
@@ -78,7 +164,7 @@ def neighbor_search(
     return SparseNeighbors(rows, metric, n_neighbors, n_jobs)
 
 
-class RowSearch(NeighborSearch):
+class RowSearch(FittedSearch):
     """Search by scikit-learn, or by a search that the user gave as metric.
 
     Parameters
@@ -127,7 +213,7 @@ class RowSearch(NeighborSearch):
         return distances, indices
 
 
-class SparseNeighbors(NeighborSearch):
+class SparseNeighbors(FittedSearch):
     """Exact search among CSR rows under the cosine or the Euclidean distance.
 
     For each column an inverted index lists the rows that have a value in it; a query adds up its dot

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from surefoot._periods import as_times, check_every, period_starts
+from surefoot._periods import are_alone, as_times, check_every, period_starts
 from surefoot._tables import take_rows
 from surefoot._typing import Floats
 from surefoot.monitoring import (
@@ -212,8 +212,7 @@ class PerformanceOverTimeDisplay(LegendDisplay):
             starts, self.estimates, color=BLUE, marker="o", markersize=4, label="estimated"
         )[0]
         # A band has no width for a period without a neighbour.
-        has = np.isfinite(np.asarray(self.estimates, dtype=np.float64))
-        alone = has & ~np.r_[False, has[:-1]] & ~np.r_[has[1:], False]
+        alone = are_alone(np.isfinite(np.asarray(self.estimates, dtype=np.float64)))
         ax.vlines(starts[alone], low[alone], high[alone], color=BLUE, alpha=0.4, linewidth=3)
         for level, color, dashes, name in (
             (self.reference, INK, (4, 2), "when it was fitted"),
@@ -344,8 +343,7 @@ class ShiftDisplay(LegendDisplay):
         return cls.from_result(comparison, max_columns=max_columns, ax=ax, legend=legend)
 
     def _draw(self) -> None:
-        by_effect = sorted(self.comparison.columns, key=lambda column: -column.effect)
-        columns = by_effect[: self.max_columns]
+        columns = self.comparison.columns[: self.max_columns]
         self.bars_ = self.ax_.barh(
             range(len(columns)),
             [column.effect for column in columns],

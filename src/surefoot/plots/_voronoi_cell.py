@@ -205,7 +205,7 @@ class VoronoiCellDisplay(Display):
         check_option(color_by, "color_by", ["margin", "flips"])
         _check_indicator(indicator)
         row = _as_row(query)
-        if is_frame(row):  # an array has no names to check
+        if is_frame(type(row)):  # an array has no names to check
             validate_data(indicator, row, reset=False, skip_check_array=True)
         neighborhood, space = Neighborhood(indicator.index_, row), indicator.index_.space
         answers = _model_answers(neighborhood, indicator.n_neighbors_)
@@ -216,7 +216,7 @@ class VoronoiCellDisplay(Display):
                 )
             answers = {"flips": answers["flips"]}
         names = getattr(indicator, "feature_names_in_", None)
-        if names is not None and space.is_model_input and not indicator.index_.transformers:
+        if names is not None and space.is_model_input and not indicator.index_.model.transformers:
             answers |= {"xlabel": str(names[0]), "ylabel": str(names[1])}
         near = neighborhood.indices[0, : indicator.n_neighbors_]
         arrays = _cell_arrays(neighborhood.rows[0], space.rows, near)
@@ -370,14 +370,14 @@ def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, An
     """Change of the model's output from the row to each of its samples: values, their name, and flips."""
     index, scores = neighborhood.index, neighborhood.scores
     around = neighborhood.sample_scores(n_neighbors)
-    if index.outputs.is_regression:
+    if index.model.is_regression:
         change = around[0, :, 0] - scores[0, 0]
         return {"values": change, "value_name": "change of the prediction", "flips": None}
     top = top_class(scores)
-    unit = "log-odds" if index.outputs.method == "predict_proba" else "decision function"
+    unit = "log-odds" if index.model.method == "predict_proba" else "decision function"
     return {
         "values": margin(around, top)[0],
-        "value_name": f"lead of class {index.outputs.classes[top[0]]} ({unit})",
+        "value_name": f"lead of class {index.model.classes[top[0]]} ({unit})",
         "flips": top_class(around)[0] != top[0],
     }
 
@@ -414,7 +414,7 @@ def _check_plane(rows: Any, name: str) -> None:
 
 def _as_row(query: Any) -> Any:
     """Table with the query as its one row: frames stay frames, and a pandas row becomes one."""
-    if not is_frame(query):
+    if not is_frame(type(query)):
         is_series = hasattr(query, "to_frame")
         query = query.to_frame().T if is_series else np.atleast_2d(np.asarray(query))
     if query.shape[0] != 1:

@@ -120,7 +120,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         return []
 
     def _learn(self, X: Any, cross: CrossFit, rows: HeldOutRows) -> None:
-        held_out, y = cross.held_out, cross.y
+        held_out, y = cross.held_out, cross.training.y
         self._weight = rows.weight
         self._targets = np.column_stack([smoothed_targets(t, rows.weight) for t in rows.targets])
         scores = held_out.scores

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from surefoot._crossfit import CrossFit, CrossFitter
+from surefoot._crossfit import CrossFit, cross_fit
 from surefoot._logistic import LogOddsLine, SteppedLogistic, calibrate, smoothed_targets, steps_of
 from surefoot._models import TagsOfModel, check_model, fit_model
 from surefoot._splits import learner_folds, resolve_cv
@@ -78,17 +78,22 @@ class CrossFittedClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Ba
             groups=groups,
             hold_out_all=True,
         )
-        cross = CrossFitter(
-            indicators,
+        cross = cross_fit(
             self.estimator,
+            indicators,
+            X,
+            y,
             cv=cv,
+            groups=groups,
+            sample_weight=sample_weight,
             response=self._response,
+            deploy_all=True,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-        ).fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
+        )
         rows = cross.held_out.rows
         targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
-        self.estimator_ = cross.model
+        self.estimator_ = cross.deployed.model
         units = rows if groups is None else np.asarray(groups)[rows]
         self._learn(X, cross, HeldOutRows(targets, weight[rows], units))
         return self
@@ -282,7 +287,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
                 else fit_model(self.calibrator, table, target, weight)
                 for table, target in zip(tables, rows.targets, strict=True)
             ]
-        self._panel = cross.panel
+        self._panel = cross.deployed.panel
 
     def _probabilities(self, X: Any) -> Floats:
         output = self._panel(X)

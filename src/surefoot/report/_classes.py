@@ -15,7 +15,7 @@ from sklearn.metrics import (
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent, plural
 from surefoot.error_estimation import HeldOut
-from surefoot.report._statistics import unit_codes, with_interval
+from surefoot.report._statistics import Sample
 
 # A class is rare if it has less than this share of the rows, and less than this part of an equal share: of ten equal
 # classes none is rare.
@@ -29,27 +29,24 @@ MOST_POINTS = 150
 GRID = np.linspace(0, 1, 101)
 
 
-def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
+def describe_classes(sample: Sample) -> dict[str, Any]:
     """Confusion matrix, precision, recall and ranking of each class, and the class that is found least."""
+    held_out = sample.held_out
     classes, accepted = np.asarray(held_out.classes), held_out.accepted
-    truth, predicted = (
-        np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
-    )
-    units, scores = unit_codes(held_out), class_scores(held_out)
-    every = np.full(len(truth), True)
-    items = []
+    truth, predicted = held_out.task.codes(held_out.truth), held_out.task.codes(held_out.prediction)
+    scores, items = class_scores(held_out), []
     for code, label in enumerate(classes):
-        is_class, is_predicted = truth == code, predicted == code
-        has_rank, score = 0 < is_class.sum() < len(truth), scores[:, code]
+        is_class, is_predicted, score = truth == code, predicted == code, scores[:, code]
+        has_rank = 0 < is_class.sum() < len(truth)
         items.append(
             {
                 "label": str(label),
                 "code": code,
-                **_found(is_class, is_predicted, every, units, confidence),
+                **_found(sample, is_class, is_predicted),
                 "share": float(is_class.mean()),
                 "answered": None
                 if accepted is None
-                else _found(is_class, is_predicted, accepted, units, confidence),
+                else _found(sample, is_class, is_predicted, accepted),
                 "roc_auc": float(roc_auc_score(is_class, score)) if has_rank else None,
                 "average_precision": float(average_precision_score(is_class, score))
                 if has_rank
@@ -60,8 +57,12 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
     # Classes without a row, which have no recall, come last.
     recalls = {item["code"]: item["recall"]["value"] for item in items}
     items.sort(key=lambda item: 2.0 if recalls[item["code"]] is None else recalls[item["code"]])
+    lowest = _lowest(items[0])
+    present = [item for item in items if item["n_rows"] > 0]
+    rarest = min(present, key=lambda item: item["share"])
+    is_rare = rarest["share"] < min(RARE, RARE_TO_EQUAL / len(present))
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
-    n_missed = sum(item["n_rows"] > 0 and item["recall"]["high"] < 0.5 for item in items[1:])
+    n_missed = sum(item["recall"]["high"] < 0.5 for item in present if item is not items[0])
     are = f"{plural(n_missed, 'more class')} {'is' if n_missed == 1 else 'are'}"
     more = f" {are} found less than half of the time." if n_missed else ""
     return {
@@ -69,7 +70,7 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
         "n_classes": len(classes),
         "n_rows": len(truth),
         "n_answered": None if accepted is None else int(accepted.sum()),
-        "confidence": confidence,
+        "confidence": sample.confidence,
         "matrix": None
         if len(classes) > MOST_IN_MATRIX
         else {
@@ -84,9 +85,24 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
         if ranked
         else None,
         "curves": _draw_curves(ranked, truth, scores, n_classes=len(classes)),
-        "lowest": _lowest(items[0]),
-        "rarest": _rarest(items),
-        "sentence": _about_least_found(items[0]) + more,
+        "lowest": lowest,
+        "rarest": {"label": rarest["label"], "share": rarest["share"], **rarest["recall"]}
+        if is_rare
+        else None,
+        "sentence": _about_least_found(lowest, items[0]["answered"]) + more,
+    }
+
+
+def _found(
+    sample: Sample, is_class: Mask, is_predicted: Mask, among: Mask | bool = True
+) -> dict[str, Any]:
+    """Numbers of rows of a class and of its predictions, recall and precision, among the given rows."""
+    own, taken = is_class & among, is_predicted & among
+    return {
+        "n_rows": int(own.sum()),
+        "n_predicted": int(taken.sum()),
+        "recall": sample.share(is_predicted, own),
+        "precision": sample.share(is_class, taken),
     }
 
 
@@ -114,28 +130,6 @@ def _lowest(item: dict[str, Any]) -> dict[str, Any]:
         for name, part in parts.items()
     }
     return {"label": item["label"], "n_rows": item["n_rows"], **item["recall"], **missed}
-
-
-def _rarest(items: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Rarest class with its share and recall; None if it is not rare."""
-    present = [item for item in items if item["n_rows"] > 0]
-    rarest = min(present, key=lambda item: item["share"])
-    if rarest["share"] >= min(RARE, RARE_TO_EQUAL / len(present)):
-        return None
-    return {"label": rarest["label"], "share": rarest["share"], **rarest["recall"]}
-
-
-def _found(
-    is_class: Mask, is_predicted: Mask, rows: Mask, units: Ints, confidence: float
-) -> dict[str, Any]:
-    """Numbers of rows of a class and of its predictions, recall and precision, among the given rows."""
-    own, taken = is_class & rows, is_predicted & rows
-    return {
-        "n_rows": int(own.sum()),
-        "n_predicted": int(taken.sum()),
-        "recall": with_interval(is_predicted[own], units[own], confidence, is_share=True),
-        "precision": with_interval(is_class[taken], units[taken], confidence, is_share=True),
-    }
 
 
 def _list_mistakes(matrix: Ints, classes: NDArray[Any]) -> list[dict[str, Any]]:
@@ -201,15 +195,14 @@ def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
     return {"x": x[places].tolist(), "y": y[places].tolist()}
 
 
-def _about_least_found(item: dict[str, Any]) -> str:
+def _about_least_found(lowest: dict[str, Any], answered: dict[str, Any] | None) -> str:
     """Sentence on the class with the lowest recall; empty if every row of every class is found."""
-    recall, answered, lowest = item["recall"], item["answered"], _lowest(item)
-    if recall["value"] is None or recall["value"] == 1:
+    recall, n_rows = lowest["value"], lowest["n_rows"]
+    if recall is None or recall == 1:
         return ""
-    found, of = number(item["n_rows"] - lowest["n_missed"]), number(item["n_rows"])
     sentence = (
-        f"The class with the lowest recall is “{item['label']}”: {found} of its {of} rows, {percent(recall['value'])} "
-        f"({percent(recall['low'])} to {percent(recall['high'])})."
+        f"The class with the lowest recall is “{lowest['label']}”: {number(n_rows - lowest['n_missed'])} of its "
+        f"{number(n_rows)} rows, {percent(recall)} ({percent(lowest['low'])} to {percent(lowest['high'])})."
     )
     if answered is None:
         return sentence

@@ -7,16 +7,13 @@ from scipy.stats import binom
 
 from surefoot._typing import Floats
 from surefoot._words import LossUnit, number, percent
-from surefoot.error_estimation import HeldOut
 from surefoot.metrics import interval_width
 from surefoot.report._statistics import (
+    Sample,
     difference_interval,
     finite,
     mean_interval,
-    mean_of_tenths,
-    unit_codes,
     wilson_interval,
-    with_interval,
 )
 
 # Bars of the histogram, and rows at the top of the table of rows, as many as the page lists first.
@@ -32,15 +29,13 @@ AT = CONFIDENCES.index(SHOWN)
 LEAST_GAIN = 0.02
 
 
-def describe_estimates(
-    held_out: HeldOut, confidence: float, *, is_predictable: bool = True
-) -> dict[str, Any]:
+def describe_estimates(sample: Sample, *, is_predictable: bool = True) -> dict[str, Any]:
     """Estimated and observed errors: by tenths of the rows, in all, and where the estimates are highest."""
-    losses, estimated, units = held_out.losses, held_out.error, unit_codes(held_out)
-    unit, is_share = held_out.unit, held_out.unit.is_share
-    tenths = mean_of_tenths(estimated, losses, units, confidence, is_share=is_share)
+    held_out, confidence = sample.held_out, sample.confidence
+    losses, estimated, unit = held_out.losses, held_out.error, held_out.unit
+    tenths = sample.tenths(estimated, sample.loss)
     # What the mean loss may be by chance if the estimates are right.
-    low, high = mean_interval(losses - estimated, units, confidence)
+    low, high = mean_interval(losses - estimated, sample.units, confidence)
     mean, reach = float(estimated.mean()), (high - low) / 2
     total = {
         "estimated": mean,
@@ -52,7 +47,7 @@ def describe_estimates(
     top = np.argsort(-estimated, kind="stable")[:N_TOP]
     highest = {
         "estimated": float(estimated[top].mean()),
-        **with_interval(losses[top], units[top], confidence, is_share=is_share, least=0.0),
+        **sample.loss(top),
         "n_rows": len(top),
         "n_wrong": int(np.count_nonzero(losses[top])),
     }
@@ -106,19 +101,9 @@ def _about_tenths(
 
 def _about_total(unit: LossUnit, total: dict[str, Any], confidence: float) -> str:
     """Sentence on the sum of the estimates: the number of mistakes, or the mean error."""
-    show, words = (
-        unit.show,
-        (f"The estimated errors are {{}} on average; the {unit.mean} is {{}}.", ""),
-    )
-    values = [total[name] for name in ("estimated", "observed", "low", "high")]
-    if unit.is_share:
-        words = ("The estimated errors add up to {} mistakes; the model made {}.", " mistakes")
-        values, show = [round(total["n_rows"] * value) for value in values], number
-    estimated, observed, low, high = map(show, values)
-    return (
-        f"{words[0].format(estimated, observed)} If the estimates are right, {low} to {high}{words[1]} were to be "
-        f"expected ({percent(confidence)} interval)."
-    )
+    names = ("estimated", "observed", "low", "high")
+    texts = [unit.show_total(total[name], total["n_rows"]) for name in names]
+    return f"{unit.added_up.format(*texts)} ({percent(confidence)} interval)."
 
 
 def _about_top(unit: LossUnit, top: dict[str, Any], confidence: float, is_high: bool) -> str:
@@ -136,13 +121,13 @@ def _about_top(unit: LossUnit, top: dict[str, Any], confidence: float, is_high: 
     return f"{start}{observed}{': these estimates are too high' if is_high else ''}."
 
 
-def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any]:
+def describe_intervals(error_estimator: Any, sample: Sample) -> dict[str, Any]:
     """Coverage and width of a regressor's held-out intervals, and whether the size of its errors can be predicted.
 
     It can if larger estimates go with larger errors, and intervals of their own score better than those of one width
     for all rows (Winkler's score at 90 %); both with confidence.
     """
-    held_out: HeldOut = error_estimator.held_out_
+    held_out, confidence = sample.held_out, sample.confidence
     truth, losses, n_rows = held_out.truth, held_out.losses, len(held_out.rows)
     intervals = [error_estimator.held_out_intervals(share) for share in CONFIDENCES]
     counts = np.array(
@@ -155,11 +140,11 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
     halves = sizes[np.minimum(ranks, n_rows + 1) - 1]
     flat = held_out.prediction[:, None] + halves[AT] * np.array([-1, 1])
     own, constant = (_interval_scores(truth, ends) for ends in (intervals[AT], flat))
-    units, upper = unit_codes(held_out), held_out.error > np.median(held_out.error)
-    rises = difference_interval(losses, upper, units, confidence, is_share=False)[0]
+    upper = held_out.error > np.median(held_out.error)
+    rises = difference_interval(losses, upper, sample.units, confidence, is_share=False)[0]
     gain = dict.fromkeys(("value", "low", "high"))
     if np.isfinite([own, constant]).all() and constant.any():
-        gain = with_interval((constant - own) / constant.mean(), units, confidence)
+        gain = sample.mean((constant - own) / constant.mean())
     is_better = (gain["low"] or 0) > 0 and (gain["value"] or 0) >= LEAST_GAIN
     found = {
         "confidence": list(CONFIDENCES),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from surefoot._models import given_model
+from surefoot._models import GivenOutputs
 from surefoot._tables import count_rows
 from surefoot._typing import Floats, Split
 from surefoot._words import number, plural
@@ -59,32 +59,35 @@ def describe_data(
     error_estimator: Any,
     y: NDArray[Any],
     *,
+    given: GivenOutputs | None,
     cv: Any,
     name: str | None,
     X_unlabelled: Any,
 ) -> dict[str, Any]:
-    """Size of the table, shares of its classes, and how its rows were held out; `cv` is that of the report."""
+    """Size of the table, shares of its classes, and how its rows were held out.
+
+    `given` are the outputs in place of a model, if there is none, and `cv` is that of the report.
+    """
     held_out: HeldOut = error_estimator.held_out_
     labels, counts = np.unique([] if held_out.classes is None else y, return_counts=True)
     return {
         "name": name or "the table",
         "n_rows": len(y),
         "n_columns": int(getattr(error_estimator, "n_features_in_", 1))  # texts have one
-        - len(given.output_columns if (given := given_model(error_estimator.estimator)) else []),
+        - len([] if given is None else given.output_columns),
         "n_without_target": 0 if X_unlabelled is None else count_rows(X_unlabelled),
         "classes": [
             {"label": str(label), "share": count / len(y)}
             for label, count in zip(labels, counts, strict=True)
         ],
-        "held_out": _about_holding_out(error_estimator, cv),
+        "held_out": _about_holding_out(error_estimator, given, cv),
         "never_held_out": _describe_rare(held_out, y, cv),
     }
 
 
-def _about_holding_out(error_estimator: Any, cv: Any) -> str:
-    splits = error_estimator.splits_
-    if given := given_model(error_estimator.estimator):
-        held_out = error_estimator.held_out_
+def _about_holding_out(error_estimator: Any, given: GivenOutputs | None, cv: Any) -> str:
+    splits, held_out = error_estimator.splits_, error_estimator.held_out_
+    if given is not None:
         measured = held_out.unit.all_rows.format(held_out.unit.show(float(held_out.losses.mean())))
         return f"{given.describe()} {UNSEEN.format(measured)}"
     if isinstance(error_estimator.estimator, FrozenEstimator):
@@ -98,7 +101,7 @@ def _about_holding_out(error_estimator: Any, cv: Any) -> str:
     if cv is not None and not isinstance(cv, Integral):
         name = type(cv).__name__ if hasattr(cv, "split") else "the splits that were given"
         return f"Rows were held out by {name[:LONGEST_NAME]}, in {len(splits)} splits."
-    if error_estimator.held_out_.groups is not None:
+    if held_out.groups is not None:
         return f"Rows were held out in {len(splits)} folds, all rows of a group together."
     return f"Rows were held out in {len(splits)} folds, drawn at random (shuffled)."
 
@@ -139,6 +142,7 @@ def describe_how(
     error_estimator: Any,
     n_rows: int,
     *,
+    is_given: bool,
     seconds: float,
     command: str | None,
     n_map: int,
@@ -149,7 +153,7 @@ def describe_how(
     n_reference = len(error_estimator.reference_rows_)
     sampled = f"Neighbours are searched among {number(n_reference)} rows drawn at random."
     caveats = [
-        OUTPUTS_ONLY if given_model(error_estimator.estimator) else SEEN_BY_NONE,
+        OUTPUTS_ONLY if is_given else SEEN_BY_NONE,
         f"{PROMISED} {EXACT}" if held_out.unit.is_share else PROMISED,
         "" if held_out.costs is None else _about_costs(held_out.costs, held_out.classes),
         REFITTED if refits else "",

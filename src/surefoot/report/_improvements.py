@@ -1,8 +1,8 @@
 """What would help: possible improvements of a model, each with its gain on held-out rows."""
 
 from collections.abc import Callable, Collection
-from functools import cached_property
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
-from surefoot._logistic import pool_weights, pooled
-from surefoot._models import class_votes, fit_model, given_model, predict_labels, split_model
+from surefoot._models import class_votes, fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
@@ -24,14 +23,7 @@ from surefoot.error_estimation import HeldOut
 from surefoot.report._classes import class_scores, mean_auc
 from surefoot.report._quality import brier_of
 from surefoot.report._rows import row_labels
-from surefoot.report._statistics import (
-    WORTH_A_CHANGE,
-    best_constant,
-    cost_by_class,
-    losses_of,
-    relative_gain,
-    unit_codes,
-)
+from surefoot.report._statistics import WORTH_A_CHANGE, Sample, relative_gain
 from surefoot.resampling import HoldoutSplit
 
 Improvement = dict[str, Any]
@@ -53,16 +45,20 @@ MODEL, HALVES = "this model", "fitting on half of them"
 
 # Names of the second opinions in sentences, for classes and for numbers.
 OPINIONS = {
-    "trees": ("a forest", "a forest"),
-    "boosting": ("boosted trees", "boosted trees"),
-    "linear": ("a logistic regression", "a linear regression"),
+    "classification": {
+        "trees": "a forest",
+        "boosting": "boosted trees",
+        "linear": "a logistic regression",
+    },
+    "regression": {
+        "trees": "a forest",
+        "boosting": "boosted trees",
+        "linear": "a linear regression",
+    },
 }
 
 # All of them and the model together, which is often better than each.
 POOL = "a weighted mean of this model and others"
-
-# Probabilities are not taken as surer than this before they are averaged.
-LEAST_PROBABILITY = 1e-4
 
 # Fewest rows on which two models differ, to learn which of them is better where.
 LEAST_DIFFERENT = 20
@@ -134,7 +130,7 @@ def find_improvements(
         and `rows`.
     """
     held_out: HeldOut = error_estimator.held_out_
-    refits = Refits(error_estimator, X, y, groups, alternatives)
+    refits = cache(lambda: refit(error_estimator, X, y, groups))
     corrected: dict[str, Callable[[], Improvement]] = {
         "Correction by the expected error": lambda: alternatives.corrected(
             error_estimator.held_out_corrections(y)
@@ -149,11 +145,11 @@ def find_improvements(
         ANOTHER: alternatives.everywhere,
         "Another model where it is better": alternatives.where_better,
         **corrected,
-        "Averaging several fits": refits.average,
-        rows: refits.grow,
-        labels: refits.label,
+        "Averaging several fits": lambda: alternatives.average(refits()),
+        rows: lambda: alternatives.grow(refits()),
+        labels: lambda: alternatives.label(refits()),
     }
-    if given_model(error_estimator.estimator):  # outputs alone: there is no model to fit
+    if alternatives.is_given:  # outputs alone: there is no model to fit
         options = {**corrected, "A person for the most doubtful rows": alternatives.deferred}
         if held_out.classes is not None and held_out.probabilities is None:
             del options["Recalibrated probabilities"]
@@ -206,25 +202,25 @@ class Alternatives:
         Of those that have any; a regressor has none.
     """
 
-    def __init__(self, error_estimator: Any, n_rows: int, confidence: float) -> None:
-        self.held_out: HeldOut = error_estimator.held_out_
-        self.confidence = confidence
+    def __init__(self, sample: Sample, estimator: Any, n_rows: int, *, is_given: bool) -> None:
+        self.sample, self.held_out, self.is_given = sample, sample.held_out, is_given
         held_out, classes = self.held_out, self.held_out.classes
-        own = kind_of_model(split_model(error_estimator.estimator)[1])
-        in_words = 1 if classes is None else 0
+        # Rows of each fold; a single fold is halved by its groups, or rows.
+        splits = held_out.splits if np.ptp(held_out.splits) else sample.units % 2
+        self.folds: list[Mask] = [splits == fold for fold in np.unique(splits)]
+        own = kind_of_model(split_model(estimator)[1])
         outputs = {
-            names[in_words]: held_out.opinions[kind]
-            for kind, names in OPINIONS.items()
+            name: held_out.opinions[kind]
+            for kind, name in OPINIONS[held_out.task.kind].items()
             if kind in held_out.opinions and kind != own
         }
-        if classes is not None and len(held_out.opinions) > 1:
-            outputs[POOL] = self._pool()
+        if held_out.pooled is not None and len(held_out.opinions) > 1:
+            outputs[POOL] = held_out.pooled
         self.others = list(outputs)
         # What given outputs could be is compared with these outputs, not with other models of the table.
-        self.aside = self.others if given_model(error_estimator.estimator) else []
-        best, name = best_constant(held_out)
-        self.constant = f"always predicting {name}"
-        constant = np.full(len(held_out.rows), best)
+        self.aside = self.others if is_given else []
+        self.constant = f"always predicting {sample.constant.name}"
+        constant = np.full(len(held_out.rows), sample.constant.prediction)
         self.predictions = {MODEL: held_out.prediction, **outputs, self.constant: constant}
         self.probabilities: dict[str, Floats] = {}
         if classes is not None:
@@ -235,23 +231,13 @@ class Alternatives:
             self.probabilities = {**outputs, self.constant: shares}
             if held_out.probabilities is not None:
                 self.probabilities[MODEL] = held_out.probabilities
-        self.losses = {name: losses_of(held_out, each) for name, each in self.predictions.items()}
+        self.losses = {
+            name: held_out.task.losses(held_out.truth, each)
+            for name, each in self.predictions.items()
+        }
         self.note = ""
         if n_rows > MOST_LEARNED_ROWS:
             self.note = f" The other models were fitted on {number(MOST_LEARNED_ROWS)} rows only."
-
-    def _pool(self) -> Floats:
-        """Class probabilities by a weighted mean of the models' logarithms; weights are learned on the other folds."""
-        held_out = self.held_out
-        every = [*held_out.opinions.values()]
-        every += [] if held_out.probabilities is None else [held_out.probabilities]
-        logs = np.log(np.clip(np.stack(every), LEAST_PROBABILITY, 1))
-        codes = np.searchsorted(np.asarray(held_out.classes), held_out.truth)
-        probabilities = np.empty(logs.shape[1:])
-        for here in self._folds():
-            weights = pool_weights(logs[:, ~here], codes[~here])
-            probabilities[here] = np.exp(pooled(logs[:, here], weights))
-        return probabilities
 
     def compare(self) -> list[dict[str, Any]]:
         """Mean loss of each, with ROC AUC and log loss of classifiers, R² of regressors; the model first."""
@@ -263,7 +249,7 @@ class Alternatives:
                 squares, spread = (truth - self.predictions[name]) ** 2, float(np.var(truth))
                 rows[-1]["r2"] = 1 - float(squares.mean()) / spread if spread > 0 else None
                 continue
-            shares, codes = self.probabilities.get(name), np.searchsorted(classes, truth)
+            shares, codes = self.probabilities.get(name), self.held_out.task.codes(truth)
             scores = class_scores(self.held_out) if shares is None else shares
             rows[-1] |= {"roc_auc": mean_auc(codes, scores), "log_loss": None}
             if shares is not None:
@@ -294,21 +280,17 @@ class Alternatives:
         left_out = {*without, *self.aside}
         losses = {name: each[rows] for name, each in self.losses.items() if name not in left_out}
         if before is not None:
-            losses = {before[0]: losses_of(part, before[1]), **losses}
+            losses = {before[0]: part.task.losses(part.truth, before[1]), **losses}
             del losses[MODEL]
-        after, unit = losses_of(part, predicted), part.unit
-        words = (unit.less, unit.more, unit.times)
-        settings: dict[str, Any] = {
-            "fits": part.splits if fits is None else fits,
-            "counts": unit.is_share,
-        }
-        card = self._judge(option, words, losses, after, part, **settings)
+        after = part.task.losses(part.truth, predicted)
+        fits = part.splits if fits is None else fits
+        card = self._judge(option, losses, after, rows, fits)
         card["at_full_size"] = at_full_size
         # A gain that only comes from never predicting a class is no help.
         never = np.setdiff1d(np.intersect1d(part.prediction, part.truth), predicted)
         if card["verdict"] == "helps" and part.classes is not None and never.size:
             kept = np.where(np.isin(part.prediction, never), losses[card["than"]], after)
-            if self._judge(option, words, losses, kept, part, **settings)["verdict"] != "helps":
+            if self._judge(option, losses, kept, rows, fits)["verdict"] != "helps":
                 card["verdict"] = "would not help"
                 card["sentence"] += f" That is only because it never predicts {quoted(never)}."
         return card
@@ -316,29 +298,32 @@ class Alternatives:
     def _judge(
         self,
         option: str,
-        words: tuple[str, str, str],
         losses: dict[str, Floats],
         after: Floats,
-        part: HeldOut,
-        *,
+        rows: Ints,
         fits: Ints,
-        counts: bool,
+        words: tuple[str, str, str] | None = None,
     ) -> Improvement:
-        """Improvement with the losses `after`, over the lowest of the other losses; `words` are those of a change."""
+        """Improvement with the losses `after` of some rows, over the lowest of the other losses.
+
+        `words` are those of a change in another loss than that of the model.
+        """
         than = min(losses, key=lambda name: float(losses[name].mean()))
         if losses[than].sum() == 0:
             sentence = (
                 f"{than[0].upper()}{than[1:]} makes no mistake, so that nothing is left to gain."
             )
             return _unmeasured("would not help", sentence)
+        unit = self.held_out.unit
         gain = relative_gain(
             losses[than],
             after,
-            units=unit_codes(part),
+            units=self.sample.units[rows],
             fits=fits,
-            confidence=self.confidence,
-            counts=counts,
+            confidence=self.sample.confidence,
+            counts=words is None and unit.is_share,
         )
+        words = words or (unit.less, unit.more, unit.times)
         sentence = f"{option} {change_words(gain, than, *words)}."
         if gain.verdict == "would not help" and gain.high > 0:
             sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} %."
@@ -363,9 +348,8 @@ class Alternatives:
         losses = {f"that of {name}": scores[name] for name in (MODEL, self.constant)}
         option = "Recalibration (RecalibratedClassifier) would make the Brier score"
         words, after = ("lower", "higher", "times as high {} as"), brier_of(held_out, probabilities)
-        card = self._judge(
-            option, words, losses, after, held_out, fits=held_out.splits, counts=False
-        )
+        every = np.arange(len(after))
+        card = self._judge(option, losses, after, every, held_out.splits, words)
         if np.allclose(probabilities, self.probabilities[MODEL], atol=UNCHANGED):
             card["sentence"] = "Recalibration leaves the probabilities of this model as they are."
         others = [name for name in self.others if name not in self.aside]
@@ -394,8 +378,8 @@ class Alternatives:
 
         The estimates are out of fold, so the same rows can measure the gain.
         """
-        classes, costs = np.asarray(self.held_out.classes), cost_by_class(self.held_out)
-        answer = np.searchsorted(classes, self.held_out.prediction)
+        classes, task = np.asarray(self.held_out.classes), self.held_out.task
+        costs, answer = task.cost_matrix, task.codes(self.held_out.prediction)
         wrong = np.asarray(self.held_out.wrong)
         expected, other = (
             right * costs[each, each] + (1 - right) * costs[1 - each, each]
@@ -404,7 +388,7 @@ class Alternatives:
         flipped = other < expected
         if not flipped.any():
             return _unmeasured("would not help", "On no row is the other class better.")
-        where = "is more likely" if self.held_out.unit.is_share else "is expected to cost less"
+        where = self.held_out.unit.flipped
         option = f"The other class on the {plural(int(flipped.sum()), 'row')} where it {where} would make"
         return self.measure(option, classes[np.where(flipped, 1 - answer, answer)])
 
@@ -412,16 +396,11 @@ class Alternatives:
         """Gain of the best other model in place of this one; which is the best is learned on the other folds."""
         losses = np.array([self.losses[name] for name in self.others])
         places = np.empty(len(self.held_out.rows), dtype=np.int64)
-        for here in self._folds():
+        for here in self.folds:
             places[here] = losses[:, ~here].mean(axis=1).argmin()
         name = self.others[int(losses.mean(axis=1).argmin())]
-        card = self.measure(
-            f"{name[0].upper()}{name[1:]} in its place would make",
-            self._predictions_at(places, self.others),
-            without=self.others,
-            at_full_size=not self.note,
-        )
-        return card | {"sentence": card["sentence"] + self.note}
+        option = f"{name[0].upper()}{name[1:]} in its place would make"
+        return self._chosen(option, self.others, places, without=self.others)
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, learned on the rows of other folds."""
@@ -431,30 +410,61 @@ class Alternatives:
         expected = np.zeros((len(own), len(names)))
         for place, name in enumerate(self.others, start=1):
             differ = self.predictions[name] != held_out.prediction
-            for here in self._folds():
+            for here in self.folds:
                 known = ~here & differ
                 if known.sum() >= LEAST_DIFFERENT:
                     line = make_pipeline(StandardScaler(), RidgeCV(PENALTIES))
                     line.fit(table[known], (self.losses[name] - own)[known])
                     expected[here, place] = np.where(differ[here], line.predict(table[here]), 0.0)
+        option = f"Picking the best of {enumerated(names)} for each row would make"
+        return self._chosen(option, names, expected.argmin(axis=1))
+
+    def average(self, refits: "Refits") -> Improvement:
+        """Gain of the average of three fits, on all training rows and on each half, over the first."""
+        option = "The average of three fits, on all rows and on each half of them, would make"
+        return self.measure(option, refits.predictions["averaged"], rows=refits.rows)
+
+    def grow(self, refits: "Refits") -> Improvement:
+        """Gain of all training rows of a fold over half of them.
+
+        It is not compared with other models, which more rows would help, too.
+        """
+        part, predictions = self.held_out.take(refits.rows), refits.predictions
+        halves = np.append(predictions["first half"], predictions["second half"])
         card = self.measure(
-            f"Picking the best of {enumerated(names)} for each row would make",
-            self._predictions_at(expected.argmin(axis=1), names),
-            at_full_size=not self.note,
+            f"Fitting on {number(refits.n_trained)} rows made",
+            np.tile(part.prediction, 2),
+            rows=np.tile(refits.rows, 2),
+            before=(HALVES, halves),
+            without=self.others,
+            fits=2 * np.tile(part.splits, 2) + np.repeat([0, 1], len(part)),
+            at_full_size=False,
         )
-        return card | {"sentence": card["sentence"] + self.note}
+        if card["than"] == HALVES:
+            card["sentence"] += " If this trend continues, twice as many rows gain at most as much."
+        return card
 
-    def _predictions_at(self, places: Ints, names: list[str]) -> NDArray[Any]:
-        """Prediction of each row by the model at its place in the names."""
+    def label(self, refits: "Refits") -> Improvement:
+        """Gain of labels for the most doubtful rows over as many for random rows."""
+        why = self.held_out.unit.doubtful
+        return self.measure(
+            f"Starting from {number(refits.n_trained // 2)} labels, 25 % more for the rows where it is {why} "
+            "would make",
+            refits.predictions["asked"],
+            rows=refits.rows,
+            before=("as many for random rows", refits.predictions["drawn"]),
+            without=self.others,
+            at_full_size=False,
+        )
+
+    def _chosen(
+        self, option: str, names: list[str], places: Ints, without: Collection[str] = ()
+    ) -> Improvement:
+        """Improvement by the prediction, in each row, of the model at its place in the names."""
         every = np.array([self.predictions[name] for name in names])
-        return np.asarray(every[places, np.arange(len(places))])
-
-    def _folds(self) -> list[Mask]:
-        """Rows of each fold; a single fold is halved by its groups, or rows."""
-        splits = self.held_out.splits
-        if len(np.unique(splits)) == 1:
-            splits = unit_codes(self.held_out) % 2
-        return [splits == fold for fold in np.unique(splits)]
+        predicted = every[places, np.arange(len(places))]
+        card = self.measure(option, predicted, without=without, at_full_size=not self.note)
+        return card | {"sentence": card["sentence"] + self.note}
 
 
 def kind_of_model(predictor: Any) -> str:
@@ -470,136 +480,69 @@ def kind_of_model(predictor: Any) -> str:
     return "other" if inner is None else kind_of_model(inner)
 
 
-class Refits:
-    """Fits on halves of a fold's training rows, and on one half and a few more rows; made at the first request.
+class Refits(NamedTuple):
+    """Predictions of held-out rows by each kind of fit on parts of a fold, and the number of rows of a whole fold."""
 
-    What more rows gain is not compared with other models, which would gain by them, too.
-    """
+    rows: Ints
+    predictions: dict[str, NDArray[Any]]
+    n_trained: int
 
-    def __init__(
-        self,
-        error_estimator: Any,
-        X: Any,
-        y: NDArray[Any],
-        groups: NDArray[Any] | None,
-        alternatives: Alternatives,
-    ) -> None:
-        self.estimator = error_estimator.estimator
-        self.held_out: HeldOut = error_estimator.held_out_
-        self.X, self.y, self.groups, self.alternatives = X, y, groups, alternatives
-        # Where rows are held out in time, the last splits have the most training rows.
-        n_folds = n_refits(len(y)) // FITS_OF_A_FOLD
-        self.folds = [(fold, train) for fold, (train, _) in enumerate(error_estimator.splits_)][
-            -n_folds:
-        ]
-        self.random = check_random_state(error_estimator.random_state)
 
-    def grow(self) -> Improvement:
-        """Gain of all training rows of a fold over half of them."""
-        rows, predictions = self.fits
-        twice, part = np.tile(rows, 2), self.held_out.take(rows)
-        halves = np.append(predictions["first half"], predictions["second half"])
-        card = self.alternatives.measure(
-            f"Fitting on {number(len(self.folds[-1][1]))} rows made",
-            np.tile(part.prediction, 2),
-            rows=twice,
-            before=(HALVES, halves),
-            without=self.alternatives.others,
-            fits=2 * np.tile(part.splits, 2) + np.repeat([0, 1], len(rows)),
-            at_full_size=False,
-        )
-        if card["than"] == HALVES:
-            card["sentence"] += " If this trend continues, twice as many rows gain at most as much."
-        return card
+def refit(error_estimator: Any, X: Any, y: NDArray[Any], groups: NDArray[Any] | None) -> Refits:
+    """Fits on halves of a fold's training rows, and on one half and a few more rows, for one fold or two."""
+    estimator, held_out = error_estimator.estimator, error_estimator.held_out_
+    if isinstance(estimator, FrozenEstimator):
+        raise NotMeasurableError("The model is not fitted again, so that this cannot be measured.")
+    # Where rows are held out in time, the last splits have the most training rows.
+    folds = [(fold, train) for fold, (train, _) in enumerate(error_estimator.splits_)]
+    folds = folds[-(n_refits(len(y)) // FITS_OF_A_FOLD) :]
+    if min(len(train) for _, train in folds) < 2 * LEAST_ROWS:
+        raise NotMeasurableError(f"{number(len(y))} rows are too few to fit on parts of them.")
+    places = [np.flatnonzero(held_out.splits == fold) for fold, _ in folds]
+    estimated = np.full(len(y), -np.inf)
+    estimated[held_out.rows] = held_out.error
+    random, fits = check_random_state(error_estimator.random_state), []
 
-    def label(self) -> Improvement:
-        """Gain of labels for the most doubtful rows over as many for random rows."""
-        rows, predictions = self.fits
-        why = "expected to be furthest off" if self.held_out.classes is None else "least sure"
-        return self.alternatives.measure(
-            f"Starting from {number(len(self.folds[-1][1]) // 2)} labels, 25 % more for the rows where it is {why} "
-            "would make",
-            predictions["asked"],
-            rows=rows,
-            before=("as many for random rows", predictions["drawn"]),
-            without=self.alternatives.others,
-            at_full_size=False,
-        )
-
-    def average(self) -> Improvement:
-        """Gain of the average of three fits, on all training rows and on each half, over the first."""
-        rows, predictions = self.fits
-        option = "The average of three fits, on all rows and on each half of them, would make"
-        return self.alternatives.measure(option, predictions["averaged"], rows=rows)
-
-    @cached_property
-    def fits(self) -> tuple[Ints, dict[str, NDArray[Any]]]:
-        """Places of the held-out rows of the folds that are fitted on again, and predictions by each kind of fit."""
-        if isinstance(self.estimator, FrozenEstimator):
-            raise NotMeasurableError(
-                "The model is not fitted again, so that this cannot be measured."
-            )
-        if min(len(train) for _, train in self.folds) < 2 * LEAST_ROWS:
-            raise NotMeasurableError(
-                f"{number(len(self.y))} rows are too few to fit on parts of them."
-            )
-        splits = self.held_out.splits
-        places = [np.flatnonzero(splits == fold) for fold, _ in self.folds]
-        try:
-            fits = [
-                self._refit(self.held_out.take(rows), train)
-                for rows, (_, train) in zip(places, self.folds, strict=True)
-            ]
-        except ValueError as error:
-            raise NotMeasurableError(
-                f"The model cannot be fitted on half of the rows, which the measurement needs: {error}"
-            ) from error
-        predictions = {name: np.concatenate([fit[name] for fit in fits]) for name in fits[0]}
-        return np.concatenate(places), predictions
-
-    def _refit(self, part: HeldOut, train: Ints) -> dict[str, NDArray[Any]]:
-        """Predictions of the held-out rows of one fold, by fits on parts of its training rows."""
-        labels = None if part.classes is None else self.y[train]
-        groups = None if self.groups is None else self.groups[train]
-        [halves] = HoldoutSplit(0.5, random_state=self.random).split(train, labels, groups)
-        first, second = train[halves[0]], train[halves[1]]
-        models = {"first half": self._fitted(first), "second half": self._fitted(second)}
-        n_more = round(MORE_LABELS * len(first))
-        more = {
-            "asked": self._most_doubtful(models["first half"], second, n_more),
-            "drawn": self.random.permutation(second)[:n_more],
-        }
-        table = take_rows(self.X, part.rows)
-        averaged = self._averaged(part, [*models.values()], table)
-        models |= {name: self._fitted(np.sort(np.append(first, more[name]))) for name in more}
-        predictions = {name: predict_labels(model, table) for name, model in models.items()}
-        return predictions | {"averaged": averaged}
-
-    def _fitted(self, rows: Ints) -> Any:
-        model = fit_model(self.estimator, take_rows(self.X, rows), self.y[rows])
+    def fitted(rows: Ints) -> Any:
+        model = fit_model(estimator, take_rows(X, rows), y[rows])
         step_done("refit")
         return model
 
-    def _most_doubtful(self, model: Any, rest: Ints, n_more: int) -> Ints:
-        """Rows to label: those that the model is least sure of, or a regressor's with the highest estimated error."""
-        if self.held_out.classes is not None:
-            # A quarter of the rows is diverse by itself.
-            return rest[query("confidence", model, take_rows(self.X, rest), n_more, diverse=False)]
-        estimated = np.full(len(self.y), -np.inf)
-        estimated[self.held_out.rows] = self.held_out.error
-        return rest[np.argsort(-estimated[rest], kind="stable")[:n_more]]
+    try:
+        for rows, (_, train) in zip(places, folds, strict=True):
+            part, labels = held_out.take(rows), None if held_out.classes is None else y[train]
+            own_groups = None if groups is None else groups[train]
+            [halves] = HoldoutSplit(0.5, random_state=random).split(train, labels, own_groups)
+            first, second = (train[half] for half in halves)
+            models = {"first half": fitted(first), "second half": fitted(second)}
+            table, n_more = take_rows(X, part.rows), round(MORE_LABELS * len(first))
+            averaged = _averaged(part, [*models.values()], table)
+            if held_out.classes is None:
+                doubtful = np.argsort(-estimated[second], kind="stable")[:n_more]
+            else:  # a quarter of the rows is diverse by itself
+                half, unknown = models["first half"], take_rows(X, second)
+                doubtful = query("confidence", half, unknown, n_more, diverse=False)
+            more = {"asked": second[doubtful], "drawn": random.permutation(second)[:n_more]}
+            models |= {name: fitted(np.sort(np.append(first, more[name]))) for name in more}
+            predicted = {name: predict_labels(model, table) for name, model in models.items()}
+            fits.append(predicted | {"averaged": averaged})
+    except ValueError as error:
+        raise NotMeasurableError(
+            f"The model cannot be fitted on half of the rows, which the measurement needs: {error}"
+        ) from error
+    predictions = {name: np.concatenate([fit[name] for fit in fits]) for name in fits[0]}
+    return Refits(np.concatenate(places), predictions, len(folds[-1][1]))
 
-    def _averaged(self, part: HeldOut, models: list[Any], table: Any) -> NDArray[Any]:
-        """Mean prediction of the held-out model and the others, by mean probabilities, or the vote of classes."""
-        classes, probabilities = part.classes, part.probabilities
-        if classes is None:
-            others = [predict_labels(model, table) for model in models]
-            return np.mean([part.prediction, *others], axis=0)
-        # The model of all rows decides where two without probabilities disagree.
-        own = (
-            1.5 * (part.prediction[:, None] == classes) if probabilities is None else probabilities
-        )
-        votes = own.astype(np.float64)
-        for model in models:
-            votes[:, np.searchsorted(classes, model.classes_)] += class_votes(model, table)
-        return np.asarray(classes[votes.argmax(axis=1)])
+
+def _averaged(part: HeldOut, models: list[Any], table: Any) -> NDArray[Any]:
+    """Mean prediction of the held-out model and the others, by mean probabilities, or the vote of classes."""
+    classes, probabilities = part.classes, part.probabilities
+    if classes is None:
+        others = [predict_labels(model, table) for model in models]
+        return np.mean([part.prediction, *others], axis=0)
+    # The model of all rows decides where two without probabilities disagree.
+    own = 1.5 * (part.prediction[:, None] == classes) if probabilities is None else probabilities
+    votes = own.astype(np.float64)
+    for model in models:
+        votes[:, np.searchsorted(classes, model.classes_)] += class_votes(model, table)
+    return np.asarray(classes[votes.argmax(axis=1)])

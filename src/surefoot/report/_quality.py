@@ -1,5 +1,6 @@
 """Details on the outputs of a model: probabilities of a classifier, predictions of a regressor."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,7 @@ from surefoot._words import number, percent
 from surefoot.error_estimation import HeldOut
 from surefoot.metrics import smooth_calibration_error
 from surefoot.recalibration import RecalibratedClassifier
-from surefoot.report._statistics import (
-    jackknife_interval,
-    mean_of_tenths,
-    tenths_by,
-    unit_codes,
-    with_interval,
-)
+from surefoot.report._statistics import Sample, jackknife_interval, tenths_by
 
 # Draws of outcomes that show how large a calibration error is by chance.
 N_DRAWS = 40
@@ -59,9 +54,10 @@ def brier_of(held_out: HeldOut, probabilities: Floats) -> Floats:
 
 
 def describe_probabilities(
-    held_out: HeldOut, recalibrated: Floats | None, confidence: float, random_state: int
+    sample: Sample, recalibrated: Floats | None, random_state: int
 ) -> dict[str, Any]:
     """Reliability curve, smooth calibration error and Brier score; only a sentence if there are no probabilities."""
+    held_out = sample.held_out
     classes = np.asarray(held_out.classes)
     if held_out.probabilities is None:
         only = ", only scores of its classes" if np.ptp(np.abs(held_out.scores)) else ""
@@ -93,10 +89,10 @@ def describe_probabilities(
         sentence += f"; after recalibration, by {percent(errors['after'])}."
     return {
         **{
-            name: mean_of_tenths(*forecast, unit_codes(held_out), confidence, is_share=True)
-            for name, forecast in forecasts.items()
+            name: sample.tenths(forecast, partial(sample.share, outcomes))
+            for name, (forecast, outcomes) in forecasts.items()
         },
-        "confidence": confidence,
+        "confidence": sample.confidence,
         "smooth_calibration_error": errors,
         "brier": {name: float(brier_of(held_out, each).mean()) for name, each in both.items()},
         "sentence": sentence,
@@ -111,22 +107,21 @@ def _as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tu
     return probabilities.max(axis=1), (classes[top] == truth).astype(np.float64)
 
 
-def describe_predictions(
-    held_out: HeldOut, labels: Ints, confidence: float, random_state: int
-) -> dict[str, Any]:
+def describe_predictions(sample: Sample, labels: Ints, random_state: int) -> dict[str, Any]:
     """R², RMSE and MAE of a regressor, points to draw, residuals and coverage by prediction.
 
     `labels` are those of all rows of the table.
     """
+    held_out, units, confidence = sample.held_out, sample.units, sample.confidence
     truth, predicted = (
         np.asarray(values, dtype=np.float64) for values in (held_out.truth, held_out.prediction)
     )
-    n_rows, units = len(truth), unit_codes(held_out)
-    sample = np.arange(n_rows)
+    n_rows = len(truth)
+    drawn = np.arange(n_rows)
     about = "Each point is a held-out row."
     if n_rows > MOST_POINTS:
         draw = check_random_state(random_state)
-        sample = np.sort(draw.choice(n_rows, MOST_POINTS, replace=False))
+        drawn = np.sort(draw.choice(n_rows, MOST_POINTS, replace=False))
         about = (
             f"Each point is a held-out row; {number(MOST_POINTS)} of {number(n_rows)} are drawn, chosen at random. All "
             "rows count in the figures and tables."
@@ -142,19 +137,19 @@ def describe_predictions(
     return {
         "r2": explained,
         "rmse": {"value": float(np.sqrt(squares.mean())), **ends},
-        "mae": with_interval(np.abs(truth - predicted), units, confidence, least=0.0),
+        "mae": sample.mean(np.abs(truth - predicted), least=0.0),
         "confidence": confidence,
         "baseline": {
             "rmse": float(truth.std()),
             "mae": float(np.abs(truth - np.median(truth)).mean()),
         },
         "points": {
-            "row": labels[held_out.rows[sample]].tolist(),
-            "truth": truth[sample].tolist(),
-            "prediction": predicted[sample].tolist(),
+            "row": labels[held_out.rows[drawn]].tolist(),
+            "truth": truth[drawn].tolist(),
+            "prediction": predicted[drawn].tolist(),
         },
         "n_total": n_rows,
-        "parts": _by_prediction(truth, predicted, units, confidence),
+        "parts": _by_prediction(sample, truth, predicted),
         "sentence": _about_explained(explained["value"], n_rows),
         "about": about,
     }
@@ -193,13 +188,10 @@ def _about_explained(value: float | None, n_rows: int) -> str:
 
 
 def _by_prediction(
-    truth: Floats, predicted: Floats, units: Ints, confidence: float
+    sample: Sample, truth: Floats, predicted: Floats
 ) -> list[dict[str, float | int | None]]:
     """Mean prediction, truth and residual of up to ten parts of the rows, from the lowest predictions up."""
-    residuals = [
-        (rows, with_interval(truth[rows] - predicted[rows], units[rows], confidence))
-        for rows in tenths_by(predicted)
-    ]
+    residuals = [(rows, sample.mean(truth - predicted, rows)) for rows in tenths_by(predicted)]
     return [
         {
             "prediction": float(predicted[rows].mean()),

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import column_or_1d
 
 from surefoot._files import write_whole
 from surefoot._models import (
@@ -28,7 +27,7 @@ from surefoot._models import (
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._tables import as_table, count_rows, take_rows
-from surefoot._validation import check_class_risks, check_share, known_classes
+from surefoot._validation import check_class_risks, check_share, check_target, known_classes
 from surefoot._words import plural
 from surefoot.abstention import Promise
 from surefoot.error_estimation import (
@@ -44,6 +43,7 @@ from surefoot.report._how import describe_data, describe_how
 from surefoot.report._improvements import Alternatives, find_improvements, n_refits
 from surefoot.report._quality import describe_predictions, describe_probabilities, recalibrate
 from surefoot.report._rows import choose_rows, describe_rows, row_labels, row_table
+from surefoot.report._statistics import Sample
 from surefoot.report._verdict import give_numbers, give_verdict
 from surefoot.report._where import check_by, describe_regions, describe_slices
 
@@ -293,15 +293,16 @@ class ReliabilityReport(WrittenPage):
         with needed_for("to_frame", "report"):
             import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        return pd.DataFrame(row_table(self._fitted[1], row_labels(as_table(self.X))))
+        return pd.DataFrame(row_table(self._fitted[1].held_out, row_labels(as_table(self.X))))
 
     @cached_property
-    def _fitted(self) -> tuple[Any, HeldOut, Promise, dict[str, Any] | None]:
-        """Error estimator, its held-out rows, the promise, and a regressor's intervals.
+    def _fitted(self) -> tuple[Any, Sample, Promise, dict[str, Any] | None, bool]:
+        """Error estimator, held-out rows, promise, a regressor's intervals, and whether it is useful to choose rows.
 
-        Rows are answered by the promise, unless the size of errors cannot be predicted and none was asked for.
+        It is if some rows are better left to a person than others, or a limit was asked for: rows are then answered by
+        the promise.
         """
-        X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
+        X, y, classifies = as_table(self.X), check_target(self.y), is_classifier(self.estimator)
         check_share(self.confidence, "confidence")
         if self.loss is not None and not classifies:
             raise ValueError("loss holds costs of classes, and the model is a regressor.")
@@ -327,14 +328,12 @@ class ReliabilityReport(WrittenPage):
                 "cv holds a row out more than once, and a report counts each row once."
             )
         promise = Promise.from_held_out(held_out, self.max_risk, self.confidence)
-        intervals = None if classifies else describe_intervals(error_estimator, self.confidence)
-        if promise.kept and self._can_choose(intervals):
-            held_out = promise.apply(held_out)
-        return error_estimator, held_out, promise, intervals
-
-    def _can_choose(self, intervals: dict[str, Any] | None) -> bool:
-        """Whether some rows are better left to a person than others, or a limit was asked for."""
-        return self.max_risk is not None or intervals is None or bool(intervals["predictable"])
+        sample = Sample(held_out, self.confidence)
+        intervals = None if classifies else describe_intervals(error_estimator, sample)
+        is_useful = self.max_risk is not None or intervals is None or intervals["predictable"]
+        if promise.kept and is_useful:
+            sample = Sample(promise.apply(held_out), self.confidence)
+        return error_estimator, sample, promise, intervals, is_useful
 
     def _plan(self) -> Plan | None:
         """Plan of the steps that the progress bar shows; None if nothing is to be shown.
@@ -362,43 +361,47 @@ class ReliabilityReport(WrittenPage):
 
     def _describe(self) -> dict[str, Any]:
         """Dict of all sections."""
-        started, X, y = time.perf_counter(), as_table(self.X), column_or_1d(self.y)
+        started, X, y = time.perf_counter(), as_table(self.X), check_target(self.y)
         by = check_by(self.by, X)  # a wrong column is noticed before rows are judged
         ignore = check_ignored(self.ignore)
-        error_estimator, held_out, promise, intervals = self._fitted
-        seed, confidence, is_asked = self.random_state, self.confidence, self.max_risk is not None
-        labels, is_classification = row_labels(X), held_out.classes is not None
-        inputs = inputs_of(self.estimator, X)
+        error_estimator, sample, promise, intervals, is_useful = self._fitted
+        held_out, seed, is_asked = sample.held_out, self.random_state, self.max_risk is not None
+        labels, given = row_labels(X), given_model(self.estimator)
+        inputs = X if given is None else given.inputs(X)
         checks = describe_checks(
             error_estimator, inputs, y, labels=labels, cv=self.cv, ignore=ignore
         )
         answer = describe_answering(
-            held_out,
+            sample,
             promise,
             is_asked=is_asked,
-            is_useful=self._can_choose(intervals),
+            is_useful=is_useful,
             random_state=seed,
         )
-        alternatives = Alternatives(error_estimator, len(y), confidence)
+        alternatives = Alternatives(
+            sample, error_estimator.estimator, len(y), is_given=given is not None
+        )
         models = alternatives.compare()
         classes = probabilities = recalibrated = predictions = None
-        if is_classification:
-            classes = describe_classes(held_out, confidence)
-            recalibrated = recalibrate(held_out, seed)
-            probabilities = describe_probabilities(held_out, recalibrated, confidence, seed)
+        if held_out.classes is None:
+            predictions = describe_predictions(sample, labels, seed)
         else:
-            predictions = describe_predictions(held_out, labels, confidence, seed)
+            classes = describe_classes(sample)
+            recalibrated = recalibrate(held_out, seed)
+            probabilities = describe_probabilities(sample, recalibrated, seed)
         step_done("section")
         shown, n_sampled = choose_rows(held_out, seed)
         rows = describe_rows(
             error_estimator,
             held_out,
             X,
+            inputs,
             y,
             labels=labels,
             shown=shown,
             n_sampled=n_sampled,
-            from_command=self.command is not None,
+            is_given=given is not None,
+            everywhere="the file that --scores writes" if self.command else "report.to_frame()",
         )
         regions = describe_regions(
             held_out,
@@ -424,21 +427,22 @@ class ReliabilityReport(WrittenPage):
             )
         return {
             "numbers": give_numbers(
-                held_out, len(y), answer, models, classes, probabilities, intervals
+                sample, len(y), answer, models, classes, probabilities, intervals
             ),
-            "task": "classification" if is_classification else "regression",
+            "task": held_out.task.kind,
             "unit": held_out.unit.name,
             "target": self.target or "y",
             "model": model_name(self.estimator),
             "data": describe_data(
                 error_estimator,
                 y,
+                given=given,
                 cv=self.cv,
                 name=self.name,
                 X_unlabelled=self.X_unlabelled,
             ),
             "verdict": give_verdict(
-                held_out,
+                sample,
                 promise,
                 answer,
                 is_asked=is_asked,
@@ -451,12 +455,10 @@ class ReliabilityReport(WrittenPage):
             "checks": checks,
             "answer": answer,
             "estimates": describe_estimates(
-                held_out,
-                confidence,
-                is_predictable=intervals is None or intervals["predictable"],
+                sample, is_predictable=intervals is None or intervals["predictable"]
             ),
             "classes": classes,
-            "slices": describe_slices(held_out, by, confidence),
+            "slices": describe_slices(sample, by),
             "probabilities": probabilities,
             "predictions": predictions,
             "intervals": intervals,
@@ -466,6 +468,7 @@ class ReliabilityReport(WrittenPage):
             "how": describe_how(
                 error_estimator,
                 len(y),
+                is_given=given is not None,
                 seconds=time.perf_counter() - started,
                 command=self.command,
                 n_map=len(shown),

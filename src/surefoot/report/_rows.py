@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from surefoot._models import given_model, inputs_of
 from surefoot._tables import (
     as_objects,
     column_names,
@@ -22,7 +20,6 @@ from surefoot._tables import (
 from surefoot._typing import Ints
 from surefoot._words import number
 from surefoot.error_estimation import HeldOut
-from surefoot.report._answer import lead, own_doubt
 
 # JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
@@ -111,8 +108,8 @@ def row_table(held_out: HeldOut, labels: Ints) -> dict[str, NDArray[Any]]:
     """Columns of the table of held-out rows: those of `Judgement`, the truth and the losses."""
     table = {"row": labels[held_out.rows], "truth": held_out.truth, **held_out.to_arrays()}
     table["loss"] = held_out.losses
-    if held_out.probabilities is not None and (doubt := own_doubt(held_out)) is not None:
-        table["own_error"] = doubt
+    if held_out.probabilities is not None and held_out.own_doubt is not None:
+        table["own_error"] = held_out.own_doubt
     return table
 
 
@@ -120,17 +117,22 @@ def describe_rows(
     error_estimator: Any,
     held_out: HeldOut,
     X: Any,
+    inputs: Any,
     y: NDArray[Any],
     *,
     labels: Ints,
     shown: Ints,
     n_sampled: int,
-    from_command: bool,
+    is_given: bool,
+    everywhere: str,
 ) -> dict[str, Any]:
-    """One item for each row shown, with its judgement, reasons and nearest rows."""
+    """One item for each row shown, with its judgement, reasons and nearest rows.
+
+    `inputs` are the columns of `X` that are inputs of the model, and `everywhere` names where all rows are.
+    """
     every, n_total = row_table(held_out, labels), len(held_out.rows)
-    is_classifier = held_out.classes is not None
-    has_few = held_out.classes is None or len(held_out.classes) <= MOST_PROBABILITIES
+    probabilities, mistakes = held_out.probabilities, held_out.mistakes
+    has_few = probabilities is None or probabilities.shape[1] <= MOST_PROBABILITIES
     table = {
         name: column[shown]
         for name, column in every.items()
@@ -140,23 +142,16 @@ def describe_rows(
     # Place of each row by its estimated error, the lowest first; equal ones as `choose_rows` has them.
     rank = np.empty(n_total, dtype=np.intp)
     rank[np.argsort(-held_out.doubt, kind="stable")[::-1]] = np.arange(n_total)
-    wrong = held_out.prediction != held_out.truth
-    inputs = inputs_of(error_estimator.estimator, X)
     names, values = _cell_values(inputs, rows)
-    # Mean of the model's output within the row's Voronoi cell, or on its neighbours, and two standard deviations below
-    # and above; for a classifier the output is the probability of the predicted class against the second one.
-    output = lead(held_out) if is_classifier else held_out.scores[:, 0]
-    shift, spread, *_ = held_out.stability.values()
-    bands = (output + shift + spread * np.array([[-2], [0], [2]])).T[shown]
-    bands, reasons = expit(bands) if is_classifier else bands, _reasons(error_estimator, shown)
-    nearest = _nearest_rows(error_estimator, X, y, labels, rows)
+    bands, reasons = held_out.bands, _reasons(error_estimator, shown)
+    nearest = _nearest_rows(error_estimator, X, inputs, y, labels, rows)
     items = [
         dict.fromkeys(OPTIONAL)
         | {name: json_value(column[i]) for name, column in table.items()}
         | {
             "rank": int(rank[place]),
-            "wrong": bool(wrong[place]) if is_classifier else None,
-            "band": bands[i].tolist(),
+            "wrong": None if mistakes is None else bool(mistakes[place]),
+            "band": bands[place].tolist(),
             "against": reasons[i],
             "near": nearest[i],
             "values": values[i],
@@ -164,7 +159,6 @@ def describe_rows(
         for i, place in enumerate(shown)
     ]
     fields = [*table, *(["accepted"] if "accepted" not in table else [])]
-    everywhere = "the file that --scores writes" if from_command else "report.to_frame()"
     n_columns = inputs.shape[1] if len(inputs.shape) == 2 else 0
     sentence = f"All {number(n_total)} held-out rows, the highest estimated error first."
     if len(shown) < n_total:
@@ -179,9 +173,9 @@ def describe_rows(
         "items": items,
         "n_total": n_total,
         "fields": fields,
-        "glossary": _explain_columns([*every, *fields], fields, is_classifier, everywhere),
+        "glossary": _explain_columns([*every, *fields], fields, held_out.task.kind, everywhere),
         "everywhere": everywhere,
-        "sentence": f"{sentence} {AS_GIVEN if given_model(error_estimator.estimator) else UNSEEN}",
+        "sentence": f"{sentence} {AS_GIVEN if is_given else UNSEEN}",
     }
 
 
@@ -201,18 +195,17 @@ def _reasons(error_estimator: Any, shown: Ints) -> list[list[dict[str, Any]]]:
 
 
 def _nearest_rows(
-    error_estimator: Any, X: Any, y: NDArray[Any], labels: Ints, rows: Ints
+    error_estimator: Any, X: Any, inputs: Any, y: NDArray[Any], labels: Ints, rows: Ints
 ) -> list[list[dict[str, Any]]]:
     """Nearest other labelled rows of each row, with their targets and values."""
     wanted = min(N_NEAR + 1, len(error_estimator.reference_rows_))
     near = error_estimator.kneighbors(take_rows(X, rows), wanted)[1]
-    X = inputs_of(error_estimator.estimator, X)
     kept = [
         [other for other in others if other != row][:N_NEAR]
         for row, others in zip(rows, near, strict=True)
     ]
     flat = np.array([other for others in kept for other in others], dtype=np.intp)
-    values = iter(_cell_values(X, flat)[1])
+    values = iter(_cell_values(inputs, flat)[1])
     return [
         [
             {"row": int(labels[other]), "truth": json_value(y[other]), "values": next(values)}
@@ -228,7 +221,7 @@ def _cell_values(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
     names = [] if issparse(part) else column_names(part)[:MOST_COLUMNS]
     if not names:
         return [], [[] for _ in rows]
-    labels = [str(name) if is_frame(part) else f"column {name}" for name in names]
+    labels = [str(name) if is_frame(type(part)) else f"column {name}" for name in names]
     columns = [as_objects(column) for column in split_columns(part)[:MOST_COLUMNS]]
     return labels, [[json_value(column[i]) for column in columns] for i in range(len(rows))]
 
@@ -247,17 +240,16 @@ def json_value(value: Any) -> Any:
 
 
 def _explain_columns(
-    names: list[str], on_page: list[str], is_classifier: bool, everywhere: str
+    names: list[str], on_page: list[str], kind: str, everywhere: str
 ) -> list[dict[str, str]]:
     """Name and meaning of each column, in the given order; the probabilities of classes have one entry.
 
     The page's CSV may lack some: it has no probabilities if there are very many.
     """
     kinds = {
-        name: "probability_<class>" if is_classifier and name.startswith("probability_") else name
-        for name in names
+        name: "probability_<class>" if name.startswith("probability_") else name for name in names
     }
-    about = OF_EITHER | (OF_CLASSES if is_classifier else OF_NUMBERS)
+    about = OF_EITHER | {"classification": OF_CLASSES, "regression": OF_NUMBERS}[kind]
     shown = {kinds[name] for name in on_page}
     return [
         {

@@ -1,6 +1,7 @@
-"""Losses of held-out rows, and confidence intervals of shares, means, gains and other statistics, by groups."""
+"""Confidence intervals of shares, means, gains and other statistics of held-out rows, by groups."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,11 @@ from scipy.stats import t as student
 from surefoot._typing import Floats, Ints, Mask
 from surefoot.error_estimation import HeldOut
 
+Mean = dict[str, float | None]
+
+# All rows, where some may be named.
+EVERY = slice(None)
+
 # Fewest units, such as groups of rows, on either side of a difference: fewer do not show how much units differ.
 LEAST_UNITS = 5
 
@@ -20,36 +26,6 @@ N_PARTS, LEAST_IN_A_PART = 10, 20
 # A smaller gain is no difference; one that is smaller even at best is not worth a change.
 LEAST_GAIN = 0.02
 WORTH_A_CHANGE = 0.1
-
-
-def unit_codes(held_out: HeldOut) -> Ints:
-    """Number of each held-out row's group, the unit that was sampled; without groups, each row has its own."""
-    units = held_out.rows if held_out.groups is None else held_out.groups
-    return np.unique(units, return_inverse=True)[1]
-
-
-def cost_by_class(held_out: HeldOut) -> Floats:
-    """Cost of each predicted class (columns) by the true class (rows): 1 for every mistake unless costs were given."""
-    n_classes = len(np.asarray(held_out.classes))
-    return 1.0 - np.eye(n_classes) if held_out.costs is None else held_out.costs
-
-
-def losses_of(held_out: HeldOut, prediction: Any) -> Floats:
-    """Losses of other predictions, or of a constant one, for the held-out rows: 0 or 1, costs, or sizes of errors."""
-    classes = held_out.classes
-    if classes is None:
-        return np.abs(prediction - held_out.truth)
-    codes = (np.searchsorted(classes, labels) for labels in (held_out.truth, prediction))
-    return cost_by_class(held_out)[tuple(codes)]
-
-
-def best_constant(held_out: HeldOut) -> tuple[Any, str]:
-    """What is best to predict always (the median, the most frequent class, or the cheapest one), and its name."""
-    if held_out.classes is None:
-        return np.median(held_out.truth), "the median"
-    costs = cost_by_class(held_out)[np.searchsorted(held_out.classes, held_out.truth)]
-    best = held_out.classes[costs.mean(axis=0).argmin()]
-    return best, f"“{best}”"
 
 
 def finite(value: float) -> float | None:
@@ -102,31 +78,70 @@ def _variance_of_sum(values: Floats, units: Any) -> tuple[float, int]:
     return len(sums) / max(len(sums) - 1, 1) * float(sums @ sums), len(sums)
 
 
-def loss_interval(held_out: HeldOut, confidence: float) -> tuple[float, float]:
-    """Ends of the interval of the mean loss: Wilson's for a share of independent rows, else from means of groups."""
-    losses, is_share = held_out.losses, held_out.unit.is_share
-    if held_out.groups is None and is_share:
-        return share_interval(losses, held_out.rows, confidence)
-    low, high = mean_interval(losses, unit_codes(held_out), confidence)
-    return max(0.0, low), min(high, 1.0) if is_share else high
+class Constant(NamedTuple):
+    """Constant prediction with the lowest mean loss, its name in sentences, and its loss on each held-out row."""
+
+    prediction: Any
+    name: str
+    losses: Floats
 
 
-def with_interval(
-    values: Any, units: Any, confidence: float, *, is_share: bool = False, least: float = -np.inf
-) -> dict[str, float | None]:
-    """Mean of values as `value`, and its interval as `low` and `high`; None without rows, no interval of one unit.
+class Sample:
+    """Held-out rows as a sample of units, single rows or groups, with the confidence of all intervals about them.
 
-    The mean of a share has Wilson's interval, any other Student's, whose lower end is at least `least`.
+    A mean is a dict of its `value` and of the ends of its interval, `low` and `high`. There is none without rows, and
+    no interval of one unit.
     """
-    if len(values) == 0:
-        return dict.fromkeys(("value", "low", "high"))
-    ends: tuple[float | None, float | None] = (None, None)
-    if is_share:
-        ends = share_interval(values, units, confidence)
-    elif len(np.unique(units)) > 1:
-        low, high = mean_interval(values, units, confidence)
-        ends = max(least, low), high
-    return {"value": float(np.mean(values)), "low": ends[0], "high": ends[1]}
+
+    def __init__(self, held_out: HeldOut, confidence: float) -> None:
+        self.held_out, self.confidence = held_out, confidence
+        units = held_out.rows if held_out.groups is None else held_out.groups
+        self.units: Ints = np.unique(units, return_inverse=True)[1]
+
+    @cached_property
+    def constant(self) -> Constant:
+        """What is best to predict always."""
+        task, truth = self.held_out.task, self.held_out.truth
+        prediction, name = task.best_constant(truth)
+        return Constant(prediction, name, task.losses(truth, prediction))
+
+    def mean(self, values: Any, rows: Any = EVERY, *, least: float = -np.inf) -> Mean:
+        """Mean of values in some rows, with Student's interval, whose lower end is at least `least`."""
+        values, units = np.asarray(values)[rows], self.units[rows]
+        if len(np.unique(units)) < 2:
+            return {
+                "value": float(values.mean()) if len(values) else None,
+                "low": None,
+                "high": None,
+            }
+        low, high = mean_interval(values, units, self.confidence)
+        return {"value": float(values.mean()), "low": max(least, low), "high": high}
+
+    def share(self, hits: Any, rows: Any = EVERY) -> Mean:
+        """Share of hits among some rows, with Wilson's interval."""
+        hits = np.asarray(hits)[rows]
+        if len(hits) == 0:
+            return dict.fromkeys(("value", "low", "high"))
+        low, high = share_interval(hits, self.units[rows], self.confidence)
+        return {"value": float(hits.mean()), "low": low, "high": high}
+
+    def loss(self, rows: Any = EVERY) -> Mean:
+        """Mean loss of some rows: a share of mistakes, or a mean of costs or sizes."""
+        if self.held_out.unit.is_share:
+            return self.share(self.held_out.losses, rows)
+        return self.mean(self.held_out.losses, rows, least=0.0)
+
+    def tenths(self, estimated: Floats, observe: Callable[[Ints], Mean]) -> dict[str, list[Any]]:
+        """Mean estimate, and what was observed with its interval, in parts of the rows by their estimate."""
+        parts = tenths_by(estimated)
+        means = [observe(part) for part in parts]
+        return {
+            "predicted": [float(estimated[part].mean()) for part in parts],
+            "observed": [mean["value"] for mean in means],
+            "low": [mean["low"] for mean in means],
+            "high": [mean["high"] for mean in means],
+            "n_rows": [len(part) for part in parts],
+        }
 
 
 def tenths_by(values: Floats) -> list[Ints]:
@@ -135,24 +150,6 @@ def tenths_by(values: Floats) -> list[Ints]:
     limits = np.quantile(values, np.arange(1, n_parts) / n_parts)
     places = np.searchsorted(limits, values, side="left")
     return [np.flatnonzero(places == place) for place in np.unique(places)]
-
-
-def mean_of_tenths(
-    estimated: Floats, observed: Floats, units: Ints, confidence: float, *, is_share: bool
-) -> dict[str, list[Any]]:
-    """Mean estimate, and mean observed value with its interval, of parts of the rows by their estimate."""
-    parts = tenths_by(estimated)
-    means = [
-        with_interval(observed[part], units[part], confidence, is_share=is_share, least=0.0)
-        for part in parts
-    ]
-    return {
-        "predicted": [float(estimated[part].mean()) for part in parts],
-        "observed": [mean["value"] for mean in means],
-        "low": [mean["low"] for mean in means],
-        "high": [mean["high"] for mean in means],
-        "n_rows": [len(part) for part in parts],
-    }
 
 
 def difference_interval(

@@ -9,13 +9,7 @@ from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
 from surefoot.report._estimates import SHOWN
 from surefoot.report._improvements import ANOTHER
-from surefoot.report._statistics import (
-    best_constant,
-    loss_interval,
-    losses_of,
-    mean_interval,
-    unit_codes,
-)
+from surefoot.report._statistics import Sample, mean_interval
 
 # Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
@@ -31,7 +25,7 @@ LEAST_DIFFERENCE = 0.02
 
 
 def give_verdict(
-    held_out: HeldOut,
+    sample: Sample,
     promise: Promise,
     answer: dict[str, Any],
     *,
@@ -45,21 +39,24 @@ def give_verdict(
 
     `is_asked` says that the user asked for the risk of `promise`.
     """
-    unit, losses, confidence = held_out.unit, held_out.losses, promise.confidence
-    mean, (low, high) = float(losses.mean()), loss_interval(held_out, confidence)
-    best, name = best_constant(held_out)
-    constant = losses_of(held_out, best)
-    least, most = mean_interval(constant - losses, unit_codes(held_out), confidence)
+    held_out, confidence, error = sample.held_out, sample.confidence, sample.loss()
+    unit, losses, mean = held_out.unit, held_out.losses, float(held_out.losses.mean())
+    _, name, constant = sample.constant
+    least, most = mean_interval(constant - losses, sample.units, confidence)
     about_constant = ""  # if the model is clearly better
     if least <= 0 and losses.sum() > 0:
         about_constant = f"These rows do not show that it is better than always predicting {name}."
         if most < 0:
             about_constant = f"On these rows it is worse than always predicting {name}: change it before you use it."
-    adds = _ranks_better(answer["augrc"]) if intervals is None else intervals["predictable"]
+    adds, knowing = (
+        _compare_ranking(held_out, answer["augrc"])
+        if intervals is None
+        else (intervals["predictable"], intervals["for_verdict"])
+    )
     caught, checking = _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
-    figures = [mean, low, high, float(constant.mean())]
+    figures: list[Any] = [mean, error["low"], error["high"], float(constant.mean())]
     is_right = unit.is_share and mean >= LEAST_ERROR  # else what is wrong is shown
     if is_right:
         figures = [1 - figures[i] for i in (0, 2, 1, 3)]
@@ -77,9 +74,6 @@ def give_verdict(
             decision[0] = f"If it is used anyway: {decision[0][0].lower()}{decision[0][1:]}"
     else:
         third = intervals["figure"]
-    knowing = (
-        _about_knowing(held_out, answer, adds) if intervals is None else intervals["for_verdict"]
-    )
     sentences = [
         *_about_checks(checks),
         about_constant,
@@ -117,10 +111,9 @@ def _headline(
         return f"{unit.nothing.format(number(len(held_out.rows)))}{ask if held_out.seen else '.'}"
     rarest = classes["rarest"] if classes else None
     always = f"{unit.show(baseline)} if it always predicted {constant}"
-    error = "{} of all rows are wrong" if unit.is_share else "an answer costs {} on average"
     if rarest is not None:
         found = percent(rarest["value"]) if rarest["value"] else "none"
-        return f"Finds {found} of class “{rarest['label']}”; {error.format(unit.show(mean))}, {always}."
+        return f"Finds {found} of class “{rarest['label']}”; {unit.average.format(unit.show(mean))}, {always}."
     if unit.is_share and mean < LEAST_ERROR:
         return f"Wrong on {percent(mean)} of rows; {always}."
     return unit.headline.format(unit.show(1 - mean if unit.is_share else mean))
@@ -142,23 +135,16 @@ def _decide(
     n_answered = round(PER * float(accepted.mean()))
     if losses.sum() == 0:
         return [f"It can answer {percent(float(accepted.mean()))} of the rows.", promised]
-    own, rest = (float(losses[rows].sum()) for rows in (accepted, ~accepted))
-    if held_out.classes is None:
-        results = (
-            f"off by {number(own / accepted.sum())} on average",
-            f"where the model is off by {number(rest / max((~accepted).sum(), 1))} on average",
-        )
+    lost = [float(losses[rows].sum()) for rows in (accepted, ~accepted)]
+    if held_out.classes is None:  # a mean for the rows of each part, else a sum for 1,000 rows
+        per = (accepted.sum(), max((~accepted).sum(), 1))
     else:
-        wrong, found = (PER * each / len(losses) for each in (own, rest))
-        results = (
-            f"{_about(wrong)} of them wrong",
-            f"who can find {_about(found)} mistakes of the model",
-        )
-        if not unit.is_share:
-            results = (
-                f"at a cost of about {number(wrong)}",
-                f"who avoids a cost of about {number(found)}",
-            )
+        per = (len(losses) / PER, len(losses) / PER)
+    show = _about if unit.is_share else number
+    results = [
+        words.format(show(each / n))
+        for words, each, n in zip((unit.answered, unit.checked), lost, per, strict=True)
+    ]
     if n_answered == PER:
         return [f"All of {PER:,} such cases are answered automatically, {results[0]}.", promised]
     decision = (
@@ -228,27 +214,27 @@ def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> tuple[dict[
     )
 
 
-def _ranks_better(augrc: dict[str, Any]) -> bool | None:
-    """True if surefoot ranks rows better than own confidence; None if there is no clear difference."""
-    if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
-        return None
-    return None if abs(augrc["ratio"] - 1) < LEAST_DIFFERENCE else bool(augrc["high"] < 1)
-
-
-def _about_knowing(held_out: HeldOut, answer: dict[str, Any], adds: bool | None) -> str:
-    """Sentence for the case that surefoot does not rank rows measurably better than own confidence; else empty."""
+def _compare_ranking(held_out: HeldOut, augrc: dict[str, Any]) -> tuple[bool | None, str]:
+    """Whether surefoot ranks rows better than own confidence, None if no difference is clear; and a sentence if not."""
+    ratio = augrc["ratio"]
+    is_equal = ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE
+    is_open = ratio is None or is_equal or augrc["low"] <= 1 <= augrc["high"]
+    adds = None if is_open else bool(augrc["high"] < 1)
     if adds or held_out.losses.sum() == 0:
-        return ""
-    ratio = answer["augrc"]["ratio"]
-    if ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE:
-        return "The estimated errors and the model's own confidence rank the rows equally well: no difference."
-    if adds is None:
-        n_wrong = number(int(np.count_nonzero(held_out.prediction != held_out.truth)))
-        return (
+        return adds, ""
+    if is_equal:
+        return adds, (
+            "The estimated errors and the model's own confidence rank the rows equally well: no difference."
+        )
+    if is_open:
+        n_wrong = number(int(np.asarray(held_out.mistakes).sum()))
+        return adds, (
             "surefoot does not rank the rows measurably better than the model's own confidence, on "
             f"{n_wrong} mistakes."
         )
-    return "Here the model's own confidence ranks the rows better than surefoot: use it instead."
+    return adds, (
+        "Here the model's own confidence ranks the rows better than surefoot: use it instead."
+    )
 
 
 def _about_no_promise(
@@ -271,7 +257,7 @@ def _about_no_promise(
 
 
 def give_numbers(
-    held_out: HeldOut,
+    sample: Sample,
     n_rows: int,
     answer: dict[str, Any],
     models: list[dict[str, Any]],
@@ -280,8 +266,7 @@ def give_numbers(
     intervals: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Numbers of the verdict, under names that stay the same; None for one that is not available."""
-    low, high = loss_interval(held_out, answer["confidence"])
-    right = held_out.prediction == held_out.truth
+    held_out, error = sample.held_out, sample.loss()
     chosen = {} if answer["chosen"] is None else answer["promises"][answer["chosen"]]
     augrc, checked = answer["augrc"], probabilities or {}
     model, constant = models[0], models[-1]
@@ -291,10 +276,10 @@ def give_numbers(
     return {
         "n_rows": n_rows,
         "n_held_out": len(held_out.rows),
-        "accuracy": None if held_out.classes is None else float(np.mean(right)),
-        "error": float(held_out.losses.mean()),
-        "error_low": low,
-        "error_high": high,
+        "accuracy": None if held_out.mistakes is None else float(np.mean(~held_out.mistakes)),
+        "error": error["value"],
+        "error_low": error["low"],
+        "error_high": error["high"],
         "constant_error": constant["error"],
         "lowest_recall_class": lowest.get("label"),
         "lowest_recall": lowest.get("value"),

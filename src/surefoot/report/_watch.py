@@ -19,7 +19,7 @@ from surefoot.monitoring import AuditResult, NewRows, RowComparison
 from surefoot.report._answer import ABOUT
 from surefoot.report._how import describe_run
 from surefoot.report._report import WrittenPage, model_name
-from surefoot.report._statistics import finite, loss_interval, wilson_interval
+from surefoot.report._statistics import Sample, finite, wilson_interval
 
 # Fewest rows that are compared with the held-out rows.
 LEAST_COMPARED = 20
@@ -30,9 +30,6 @@ LEAST_JUDGED, LEAST_INPUTS = 2_000, 500
 
 # Name of all rows together, where a period is named.
 ALL_ROWS = "all rows"
-
-# Metric that the estimated error of a row is a part of, by the unit of losses.
-METRICS = {"share": "error", "cost": "cost", "size": "mean_absolute_error"}
 
 # Periods, and columns, that one sentence names.
 MOST_PERIODS, MOST_COLUMNS = 4, 5
@@ -227,12 +224,12 @@ class MonitoringReport(WrittenPage):
         overall = self._all.describe(ALL_ROWS, None, self.confidence)
         n_rows, promise, unit = overall["n_rows"], self.promise, held_out.unit
         audit = describe_audit(self.audit, n_rows)
-        low, high = loss_interval(held_out, self.confidence)
+        error = Sample(held_out, self.confidence).loss()
         limits = promise.describe(unit)
         reference = {
-            "error": float(held_out.losses.mean()),
-            "low": low,
-            "high": high,
+            "error": error["value"],
+            "low": error["low"],
+            "high": error["high"],
             "n_rows": len(held_out),
             "novel": float(np.mean(held_out.novel)),
             "coverage": promise.coverage,
@@ -249,7 +246,7 @@ class MonitoringReport(WrittenPage):
             "held-out rows of fit": len(held_out),
         }
         return {
-            "task": "regression" if held_out.classes is None else "classification",
+            "task": held_out.task.kind,
             "unit": unit.name,
             "model": model_name(self.error_estimator.estimator),
             "confidence": self.confidence,
@@ -288,14 +285,14 @@ def measured_losses(held_out: HeldOut, prediction: Any, y: Any) -> Floats:
     if held_out.classes is None:
         losses[known] = np.abs(targets[known].astype(np.float64) - prediction[known])
         return losses
-    classes = held_out.classes.tolist()
-    costs = 1.0 - np.eye(len(classes)) if held_out.costs is None else held_out.costs
-    codes = {label: code for code, label in enumerate(classes)}
-    truth = [codes.get(target, len(classes)) for target in targets[known]]
+    codes = {label: code for code, label in enumerate(held_out.classes.tolist())}
+    truth, costs = (
+        [codes.get(each, len(codes)) for each in targets[known]],
+        held_out.task.cost_matrix,
+    )
     # The last row is for classes that the model does not know.
-    losses[known] = np.vstack([costs, costs.max(axis=0)])[
-        truth, np.searchsorted(held_out.classes, prediction[known])
-    ]
+    by_class = np.vstack([costs, costs.max(axis=0)])
+    losses[known] = by_class[truth, held_out.task.codes(prediction[known])]
     return losses
 
 
@@ -322,7 +319,7 @@ class PeriodRows(NewRows):
 
     def describe(self, name: str, start: str | None, confidence: float) -> dict[str, Any]:
         """Numbers of the period; None where there is none, and then `reason` says why."""
-        metric = METRICS[self.error_estimator.held_out_.unit.name]
+        metric = self.error_estimator.held_out_.unit.metric
         performance = self.estimate(metric, confidence)
         shift, n_inside = performance.shift, self.n_rows
         if shift.share_outside > MOST_OUTSIDE:
@@ -389,9 +386,9 @@ class Watched(NamedTuple):
             return period["low"] is not None and period["low"] > level
         if self.max_error is not None:
             return bool(measured["low"] > self.max_error)
-        # Lower end of the interval of the difference (Newcombe 1998).
-        below = measured["value"] - measured["low"]
-        reach = np.hypot(below, self.reference["high"] - at_training)
+        # Lower end of the interval of the difference (Newcombe 1998); rows of one group have no interval at training.
+        below, high = measured["value"] - measured["low"], self.reference["high"]
+        reach = np.hypot(below, 0.0 if high is None else high - at_training)
         return bool(measured["value"] - at_training > reach)
 
     def show(self, value: float, low: float, high: float, how: str, where: str) -> str:
@@ -640,7 +637,7 @@ def describe_moved(
                 "p_value": finite(column.p_value),
                 "moved": bool(column.moved),
             }
-            for column in sorted(comparison.columns, key=lambda column: -column.effect)
+            for column in comparison.columns
         ],
         "n_moved": n_moved,
         "auc": auc,

@@ -12,7 +12,7 @@ from surefoot._tables import as_values, column_names, count_rows, missing_mask, 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import LossUnit, listed, number, percent
 from surefoot.error_estimation import HeldOut, find_error_regions
-from surefoot.report._statistics import difference_interval, unit_codes, with_interval
+from surefoot.report._statistics import Sample, difference_interval
 
 # With fewer rows, the half that finds rules and the half that tests them are too small.
 LEAST_ROWS = 40
@@ -106,13 +106,12 @@ def _draw_map(
             f" The map shows the {number(len(shown) - n_sampled)} rows with the highest estimated error and "
             f"{number(n_sampled)} others drawn at random, of {number(n_total)}."
         )
-    wrong = held_out.prediction[shown] != held_out.truth[shown]
     return {
         "x": flat[:, 0].round(4).tolist(),
         "y": flat[:, 1].round(4).tolist(),
         "error": held_out.error[shown].tolist(),
         "row": labels[held_out.rows[shown]].tolist(),
-        "wrong": None if held_out.classes is None else wrong.tolist(),
+        "wrong": None if held_out.mistakes is None else held_out.mistakes[shown].tolist(),
         "explained": explained.tolist(),
         "n_total": n_total,
         "about": about + _about_axes(explained, is_sparse),
@@ -160,17 +159,15 @@ def check_by(by: Any, X: Any) -> dict[str, Any]:
     return columns
 
 
-def describe_slices(
-    held_out: HeldOut, by: dict[str, Any], confidence: float
-) -> list[dict[str, Any]]:
+def describe_slices(sample: Sample, by: dict[str, Any]) -> list[dict[str, Any]]:
     """Groups of each column with their numbers; the column with the widest gap first."""
-    slices = []
+    held_out, slices = sample.held_out, []
     for name, column in by.items():
         codes, labels = _cut_into_groups(as_values(column)[held_out.rows])
         # All intervals of one column hold together (Bonferroni).
-        level = 1 - (1 - confidence) / len(labels)
+        together = Sample(held_out, 1 - (1 - sample.confidence) / len(labels))
         groups = [
-            {"label": label, **_describe_group(held_out, codes == code, level)}
+            {"label": label, **_describe_group(together, codes == code)}
             for code, label in enumerate(labels)
         ]
         groups.sort(key=_by_gap)
@@ -179,7 +176,7 @@ def describe_slices(
                 "column": name,
                 "groups": groups,
                 "gap": abs(groups[0]["difference"] or 0.0),
-                "confidence": confidence,
+                "confidence": sample.confidence,
                 "sentence": _about_gap(held_out.unit, name, groups),
             }
         )
@@ -232,24 +229,22 @@ def _value_name(value: Any) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _describe_group(held_out: HeldOut, inside: Mask, confidence: float) -> dict[str, Any]:
+def _describe_group(sample: Sample, inside: Mask) -> dict[str, Any]:
     """Numbers of the rows of one group, and the difference of its error to that of all other rows."""
-    losses, estimated, units = held_out.losses, held_out.error, unit_codes(held_out)
-    is_share, own = held_out.unit.is_share, units[inside]
-    excess = estimated[inside] - losses[inside]
+    held_out = sample.held_out
+    losses, estimated, accepted = held_out.losses, held_out.error, held_out.accepted
     group: dict[str, Any] = {
         "n_rows": int(inside.sum()),
-        "error": with_interval(losses[inside], own, confidence, is_share=is_share, least=0.0),
+        "error": sample.loss(inside),
         "estimated_error": float(estimated[inside].mean()),
-        "calibration": with_interval(excess, own, confidence),
-        "coverage": None,
+        "calibration": sample.mean(estimated - losses, inside),
+        "coverage": None if accepted is None else sample.share(accepted, inside),
         **dict.fromkeys(("difference", "low", "high")),
     }
-    if held_out.accepted is not None:
-        accepted = held_out.accepted[inside]
-        group["coverage"] = with_interval(accepted, own, confidence, is_share=True)
     if not inside.all():
-        low, high = difference_interval(losses, inside, units, confidence, is_share=is_share)
+        low, high = difference_interval(
+            losses, inside, sample.units, sample.confidence, is_share=held_out.unit.is_share
+        )
         other = float(losses[~inside].mean())
         group |= {"difference": group["error"]["value"] - other, "low": low, "high": high}
         group["other_error"] = other

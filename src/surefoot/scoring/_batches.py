@@ -184,7 +184,7 @@ def rows_for(error_estimator: ErrorEstimator, batch: Any) -> tuple[Any, int]:
         rows, n_infinite = as_fitted(batch, names, error_estimator.input_form_)
         check_outputs(error_estimator.estimator, rows)
         return rows, n_infinite
-    if not is_frame(batch):
+    if not is_frame(type(batch)):
         raise TypeError(
             f"A batch is a {type(batch).__name__}: it may be a batch of Arrow or a frame."
         )
@@ -203,7 +203,7 @@ def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:
 
 def kept_column(batch: Any, field: pa.Field) -> pa.Array:
     """Column of a batch that is copied, with the type of `field`."""
-    if field.name not in (column_names(batch) if is_frame(batch) else batch.schema.names):
+    if field.name not in (column_names(batch) if is_frame(type(batch)) else batch.schema.names):
         raise ValueError(f"The table lacks {field.name!r}, which is to be kept.")
     column = batch[field.name]
     if hasattr(column, "iloc"):

@@ -3,21 +3,40 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
-from surefoot._series import check_path_exists, check_same_channels, check_series
 from surefoot._sklearn_private import neighbor_weights
 from surefoot._typing import Floats, Ints
-from surefoot._validation import UNBOUNDED, check_class_labels, check_option, window_radius
-from surefoot.neighborhoods import DTWNeighbors
+from surefoot._validation import (
+    check_class_labels,
+    check_option,
+    check_target,
+)
+from surefoot.indicators import (
+    Confidence,
+    Indicator,
+    NeighborDisagreement,
+    NeighborDistance,
+    NeighborError,
+    TrustScore,
+)
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, NeighborVoter
+from surefoot.time_series._dtw import DTWNeighbors
+from surefoot.time_series._series import (
+    UNBOUNDED,
+    check_path_exists,
+    check_same_channels,
+    check_series,
+    window_radius,
+)
 
 Weights = str | Callable[[Floats], Floats]
 
@@ -69,15 +88,52 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     return float(np.sqrt(cost[0, 0]))
 
 
-class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
-    """Base of classifiers that let the nearest training series vote.
+class VoteConfidence(Confidence):
+    """Confidence of a nearest-neighbour vote: shares of the votes, and the distance of the nearest voter.
 
-    A subclass has the parameters `weights`, `neighbors`, `window` and `n_jobs`, and what an index needs to use its own
-    neighbours: `list_length`, the number of neighbours that decide (0 if lists of them are not enough), and
-    `predict_proba_of_lists(distances, indices)`, the share of the votes for each class from lists of that length.
+    Besides the columns of `Confidence` there is `log_distance`, the logarithm of the distance to the nearest training
+    row: the votes of a single neighbour are always unanimous, and then only the distance measures confidence.
     """
 
-    list_length: Any
+    needs_rows = True  # the nearest voter
+
+    directions: ClassVar[dict[str, int]] = {**Confidence.directions, "log_distance": 1}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        response: str = "auto",
+        per_class: bool = False,
+        space: Any = "scaled",
+        metric: Any = "auto",
+    ) -> None:
+        super().__init__(estimator, response=response, per_class=per_class)
+        self.space = space
+        self.metric = metric
+
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index that an action built, in place of `fit`."""
+        self._nearest = NeighborDistance(n_neighbors=1).attach(index)
+        return super().attach(index)
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Columns of `Confidence`, and the logarithm of the distance to the nearest training row."""
+        return np.hstack([super().columns(neighborhood), self._nearest.columns(neighborhood)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        return np.append(super().get_feature_names_out(), "log_distance")
+
+
+class SeriesVoteClassifier(NeighborVoter, ClassifierMixin, BaseEstimator):
+    """Base of classifiers that let the nearest training series vote.
+
+    A subclass has the parameters `weights`, `neighbors`, `window` and `n_jobs`, the number of neighbours that decide
+    (`list_length`; 0 if lists of them are not enough), and the votes of lists of that length (`_votes_of_lists`).
+    """
+
+    metric = "euclidean"  # of a search that was given, and is no DTW
 
     def __init__(
         self, *, window: float | None, weights: Weights, neighbors: Any, n_jobs: int | None
@@ -87,29 +143,44 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         self.neighbors = neighbors
         self.n_jobs = n_jobs
 
-    @property
-    def metric(self) -> str:
-        """Name of the distance, which indicators search neighbours by: "dtw", unless another search was given."""
-        own = self.neighbors is None or isinstance(self.neighbors, DTWNeighbors)
-        return "dtw" if own else type(self.neighbors).__name__
+    def neighbor_search(self) -> DTWNeighbors | None:
+        """Search by which indicators find neighbours; None if it was given and is no DTW."""
+        search = self.neighbors
+        if search is None:
+            search = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
+        return search if isinstance(search, DTWNeighbors) else None
 
-    def shared_search(self, rows: Floats, metric: Any, window: Any) -> Any:
-        """Own search, if it is one among these rows, within this window, and lists are enough to vote; else None."""
+    def error_indicators(self) -> list[Indicator]:
+        """Default indicators of an error estimator: neighbours as the votes see them (Buza et al. 2010)."""
+        return [
+            VoteConfidence(),
+            NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
+            NeighborDistance(n_neighbors=10, space="scaled"),
+            NeighborError(n_neighbors=10, space="scaled"),
+            TrustScore(space="scaled"),
+        ]
+
+    def shared_search(self, rows: Floats, metric: Any) -> Any:
+        """Own search, if it is one among these rows, within the same window, and lists are enough to vote."""
         own = self.neighbors_
-        fits = metric == "dtw" == self.metric and 0 < self.list_length <= len(rows)
-        if not fits or own.window != window or not own.is_fitted_on(rows):
+        both = isinstance(own, DTWNeighbors) and isinstance(metric, DTWNeighbors)
+        fits = both and own.window == metric.window and 0 < self.list_length <= len(rows)
+        if not fits or not own.is_fitted_on(rows):
             return None
         return own.part(np.arange(len(rows)))  # without names of columns
+
+    def output_of_lists(self, method: str, distances: Floats, indices: Ints) -> Any:
+        """Votes for each class, or the class with most votes, from neighbours that are known; else None."""
+        if method not in ("predict", "predict_proba"):
+            return None
+        votes = self._votes_of_lists(distances, indices)
+        return votes if method == "predict_proba" else self.classes_[votes.argmax(axis=1)]
 
     def _set_training_series(self, X: Any, y: Any) -> None:
         """Set `classes_`, the labels' codes, and the search fitted to the series."""
         if not callable(self.weights):
             check_option(self.weights, "weights", ("uniform", "rank", "distance"))
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        labels = column_or_1d(y, warn=True)
+        labels = check_target(y)
         check_array(labels, ensure_2d=False, dtype=None, input_name="y")
         check_class_labels(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -127,6 +198,10 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
             else:
                 self.__dict__.pop(name, None)  # of an earlier fit
         self.neighbors_ = neighbors
+
+    @abstractmethod
+    def _votes_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+        """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
 
     @abstractmethod
     def _vote(self, X: Any) -> Floats:
@@ -175,13 +250,13 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         Training series that vote on a series.
     window : int, float or None, default=None
         Sakoe-Chiba radius in steps (int), or as a fraction of the longest training series (float);
-        None sets no limit. See :class:`~surefoot.neighborhoods.DTWNeighbors`.
+        None sets no limit. See :class:`~surefoot.time_series.DTWNeighbors`.
     weights : {"uniform", "rank", "distance"} or callable, default="uniform"
         Weight of each vote: equal, 1 / r for the r-th neighbour, one over its distance, or a
         function from an array of distances to one of weights.
     neighbors : object, default=None
         Neighbour search with the methods `fit` and `kneighbors`; None is
-        :class:`~surefoot.neighborhoods.DTWNeighbors`.
+        :class:`~surefoot.time_series.DTWNeighbors`.
     n_jobs : int, default=None
         Threads over the series to classify.
 
@@ -236,15 +311,13 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `predict_proba_of_lists` needs."""
+        """Neighbours that decide."""
         return self.n_neighbors
 
     def _vote(self, X: Any) -> Floats:
-        return self.predict_proba_of_lists(
-            *self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
-        )
+        return self._votes_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
 
-    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def _votes_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         return votes_by_size(
             (distances, indices),

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._series import complete_lists, drop_own
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_option
@@ -19,6 +18,7 @@ from surefoot.time_series._kneighbors import (
     class_occurrences,
     votes_by_size,
 )
+from surefoot.time_series._series import complete_lists, drop_own
 
 Lists = tuple[Floats, Ints]
 
@@ -59,10 +59,10 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         Which number is taken if several have the lowest estimate.
     window : int, float or None, default=None
         Sakoe-Chiba radius in steps (int), or as a fraction of the longest training series (float);
-        None sets no limit. See :class:`~surefoot.neighborhoods.DTWNeighbors`.
+        None sets no limit. See :class:`~surefoot.time_series.DTWNeighbors`.
     neighbors : object, default=None
         Neighbour search with the methods `fit` and `kneighbors`; None is
-        :class:`~surefoot.neighborhoods.DTWNeighbors`.
+        :class:`~surefoot.time_series.DTWNeighbors`.
     n_jobs : int, default=None
         Threads over the series to search for.
 
@@ -261,11 +261,11 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `predict_proba_of_lists` needs; 0 if errors are known of some training series only (`cv`)."""
+        """Neighbours that decide; 0 if errors are known of some training series only (`cv`)."""
         knows_all = len(self._error_rows) == len(self._codes)
         return max(int(self.n_neighbors_[-1]), self.error_neighbors) if knows_all else 0
 
-    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def _votes_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         nearby = indices[:, : self.error_neighbors]
         estimates = shrunken_errors(self._errors, nearby, self.shrinkage)

@@ -3,7 +3,9 @@
 from typing import Any
 
 import altair as alt
+import numpy as np
 
+from surefoot._periods import are_alone
 from surefoot._words import UNITS, LossUnit, number, percent, quoted
 from surefoot.report.page._charts import (
     DASHES,
@@ -67,7 +69,7 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
         name: [each[name] for each in periods] for name in ("start", "estimate", "low", "high")
     }
     about = [f"{row[0]}: {row[2]} ({row[3]}), {row[1]} rows" for row in rows]
-    alone = _alone([value is not None for value in columns["estimate"]])
+    alone = are_alone(np.array([value is not None for value in columns["estimate"]])).tolist()
     points = alt.Chart(data(**columns, alone=alone, about=about))
     highest = [each["high"] for each in measured]
     tops = [value for value in (*columns["high"], *highest, level, limit) if value is not None]
@@ -142,12 +144,6 @@ def _measured_marks(
     bars = marks.mark_rule(color=color, strokeWidth=2).encode(**ends)
     dots = marks.mark_point(filled=True, size=55, opacity=1, color=color, shape="diamond")
     return [bars, dots.encode(x=x, y=alt.Y(**{**y, "field": "value"}), tooltip="about:N")]
-
-
-def _alone(known: list[bool]) -> list[bool]:
-    """Which periods have a figure, but neither the one before nor the one after has."""
-    around = zip([False, *known[:-1]], [*known[1:], False], strict=True)
-    return [has and not any(beside) for has, beside in zip(known, around, strict=True)]
 
 
 def _shares(summary: dict[str, Any]) -> Chart:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
+from math import floor
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,10 @@ from surefoot._typing import Floats, Ints, Mask
 
 # Largest size of a value: the squared gaps of two series stay finite, even summed over 40 million points.
 LARGEST_VALUE = 1e150
+
+
+# Radius of a window that is none: larger than any series, and still a number that a kernel can add to.
+UNBOUNDED = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,24 @@ def lay_out_list(X: Iterable[Floats]) -> SeriesBatch:
     starts = np.concatenate([[0], np.cumsum(n_channels * lengths)[:-1]])
     values = np.concatenate([one.ravel() for one in series])
     return SeriesBatch(values, starts, lengths, n_channels)
+
+
+def window_radius(window: Any, longest: int) -> int | None:
+    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded.
+
+    A window beyond every length, however large, is `UNBOUNDED`, which a kernel can add to.
+    """
+    if window is None:
+        return None
+    if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
+        return min(int(window), UNBOUNDED)
+    if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
+        # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
+        return floor(float(window) * longest + 1e-9)
+    raise ValueError(
+        f"window={window!r} is not known: it may be None, a fraction (float) from 0 to 1 of the "
+        "longest length, or a number of steps (int) of at least 0."
+    )
 
 
 def check_same_channels(batch: SeriesBatch, n_channels: int) -> None:

@@ -13,18 +13,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._kernels import Stored, search, store_series
-from surefoot._series import (
+from surefoot._kernels import Stored, aligned_neighbors, search, store_series
+from surefoot._typing import Floats, Ints
+from surefoot.neighborhoods import NeighborSearch
+from surefoot.time_series._series import (
+    UNBOUNDED,
     NeighborLists,
     SeriesBatch,
     check_path_exists,
     check_same_channels,
     check_series,
     row_keys,
+    window_radius,
 )
-from surefoot._typing import Floats, Ints
-from surefoot._validation import UNBOUNDED, window_radius
-from surefoot.neighborhoods._search import NeighborSearch
 
 # Series in a batch of queries. A compiled call cannot be interrupted, so a batch must not be large. With many
 # batches all threads end together; with too many, starting them takes long.
@@ -65,7 +66,7 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
 
     Examples
     --------
-    >>> from surefoot.neighborhoods import DTWNeighbors
+    >>> from surefoot.time_series import DTWNeighbors
     >>> X = [[0, 0, 1, 0], [0, 1, 0, 0], [2, 2, 2, 2]]
     >>> neighbors = DTWNeighbors(n_neighbors=1).fit(X)
     >>> distance, index = neighbors.kneighbors([[1, 2, 2, 2]])
@@ -76,6 +77,9 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
            [0],
            [0]])
     """
+
+    # A model of series searches again at each sample, which is slow.
+    n_stability = 3
 
     def __init__(
         self,
@@ -116,9 +120,12 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
         state = super().__getstate__()
         return {**state, "_lists": None} if "_lists" in state else state
 
-    def among(self, rows: Any) -> "DTWNeighbors":
-        """Search of this kind among other series."""
-        return DTWNeighbors(self.n_neighbors, window=self.window, n_jobs=self.n_jobs).fit(rows)
+    def aligned(self, rows: Any, reference: Any, near: Ints, distances: Floats) -> Floats:
+        """Neighbours, warped to each series."""
+        series, others = np.ascontiguousarray(rows), np.ascontiguousarray(reference)
+        lists = np.ascontiguousarray(near), np.ascontiguousarray(distances)
+        warped = aligned_neighbors(series, others, *lists, self._steps())
+        return warped.reshape(*near.shape, -1)
 
     def part(self, positions: Ints) -> "DTWNeighbors":
         """Search among some of the series, which are not copied; it reads known lists where these reach."""

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from surefoot.neighborhoods import DTWNeighbors
+from surefoot.time_series import DTWNeighbors
 
 
 @njit
