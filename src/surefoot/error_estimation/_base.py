@@ -209,6 +209,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         y = self._check_target(y)
         if groups is not None:
             check_consistent_length(X, groups)
+        self.promise_: Any = None  # one from other rows would not hold
         self.input_form_ = input_form(X)  # tables are read from files in the same form
         self._learned = list(learned)
         not_learned = self._indicators_of_judgement(learned)

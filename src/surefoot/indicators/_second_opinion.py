@@ -19,7 +19,7 @@ from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._indicator import Indicator
-from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
+from surefoot.indicators._opinions import TREES, fit_default_opinions, has_trees, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[str | tuple[str, Any]]
@@ -50,7 +50,8 @@ class SecondOpinion(Indicator):
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
         which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
-        for dense rows of a classifier also Gaussian classes with a common covariance.
+        for dense rows of a classifier also Gaussian classes with a common covariance. With more than 100 classes there
+        are no trees, whose size grows with the number of classes.
     n_trees : int, default=50
         Number of the default trees. The folds of an error estimator share twice as many, each fitted on some of the
         folds, where the labels cannot have shaped the space.
@@ -149,7 +150,8 @@ class SecondOpinion(Indicator):
         for each in self.opinions:
             if isinstance(each, str):
                 settings = is_regression, self.n_trees, self.random_state
-                fitted += fit_default_opinions(rows, labels, *settings, trees)
+                are_few = has_trees(self.index_.model)
+                fitted += fit_default_opinions(rows, labels, *settings, trees, may_be_trees=are_few)
                 continue
             name, model = each
             if not is_regression and not hasattr(model, "predict_proba"):
@@ -158,8 +160,7 @@ class SecondOpinion(Indicator):
         names = [name for name, _ in fitted]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"opinions has several models named {twice[0]!r}: names must differ.")
-        self.opinions_ = fitted
-        self._space_of_trees = None if trees is None else self.index_.like
+        self.opinions_, self._has_shared_trees = fitted, trees is not None
         self.weights_ = np.array([0.0, *[1 / len(fitted)] * len(fitted)])
         return self
 
@@ -175,7 +176,8 @@ class SecondOpinion(Indicator):
         These trees are fitted in the space of the deployed model, each on some of the folds.
         """
         coordinates, labels = rows[0]
-        if folds is None or DEFAULT not in self.opinions or len(np.unique(labels)) < 2:
+        shares = DEFAULT in self.opinions and has_trees(indexes[0].model)
+        if folds is None or not shares or len(np.unique(labels)) < 2:
             return super().fit_folds(indexes, rows, folds, n_jobs)
         is_regression = indexes[0].model.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
@@ -193,8 +195,8 @@ class SecondOpinion(Indicator):
         model, outputs = neighborhood.index.model, neighborhood.opinions
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
-            if name == TREES and self._space_of_trees is not None:
-                rows = self._space_of_trees.coordinates(neighborhood.table)
+            if name == TREES and self._has_shared_trees and self.index_.like is not None:
+                rows = self.index_.like.coordinates(neighborhood.table)
             if model.is_regression:
                 outputs[name], spread = prediction_and_spread(opinion, rows)
                 columns.append(outputs[name] - neighborhood.scores[:, 0])

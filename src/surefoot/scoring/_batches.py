@@ -34,7 +34,7 @@ from surefoot._tables import (
     take_rows,
 )
 from surefoot._words import listed
-from surefoot.abstention import Promise
+from surefoot.abstention import Promise, promise_of
 from surefoot.error_estimation import Judgement
 
 Table = CsvTable | ParquetTable
@@ -68,7 +68,7 @@ def score_batches(
         Rows. Columns that the model does not know are not used. Columns of Arrow get the kind that they had in
         `fit`, and their infinite numbers count as missing; a frame is judged as it is.
     promise : Promise, default=None
-        Says which rows are accepted. The default is `Promise.from_held_out(error_estimator.held_out_)`.
+        Says which rows are accepted. The default is `promise_of(error_estimator)`.
     keep : pyarrow.Schema, default=None
         Columns of the batches to copy, in front of the scores, with their types.
 
@@ -96,7 +96,7 @@ def score_batches(
     119 ['prediction', 'probability_0', 'probability_1', 'estimated_error']
     """
     output_schema(error_estimator, keep=keep)  # raises what is wrong before the first batch
-    promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
+    promise = promise_of(error_estimator) if promise is None else promise
     return (score_batch(error_estimator, batch, promise, keep)[0] for batch in batches)
 
 
