@@ -106,7 +106,7 @@ def test_judgements_stay_when_the_table_is_changed(case):
     X = make()
     y, weights = Y.copy(), np.where(Y == 1, 1.0, 0.5)
     groups = np.repeat(np.arange(N // 2), 2)
-    estimator = IndividualErrorClassifier(model, cv=3, random_state=0)
+    estimator = IndividualErrorClassifier(model, cv=3, random_state=0, sets=True)
     takes_weights = not isinstance(model, KNeighborsClassifier)
     estimator.fit(X, y, sample_weight=weights if takes_weights else None, groups=groups)
     new = make()[:30]
