@@ -257,11 +257,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "truth": cross.truth,
             "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
-        self.held_out_ = self._learn(cross, known)
+        judged = self._learn(cross, known)
         if isinstance(self.estimator, FrozenEstimator):
-            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.training.seed)
-            self.held_out_ = replace(self.held_out_, seen=seen)
-        self._known = known_rows(copies, self.held_out_.rows, self.held_out_.error)
+            seen = has_seen(self.estimator.estimator, X, y, judged, cross.training.seed)
+            judged = replace(judged, seen=seen)
+        self.held_out_, self._known = judged, known_rows(copies, rows, judged.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
