@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from surefoot._logistic import (
+    MOST_POOLED_VALUES,
     Step,
     SteppedLogistic,
     best_departure,
@@ -206,3 +207,13 @@ def test_rows_without_columns_are_not_learned_from():
     truth[:50, 1] = 1 - truth[:50, 1]
     again = SteppedLogistic(0, [Step(range(3), True)]).fit(columns, truth, folds(300))
     assert_allclose(known.held_out_, again.held_out_)
+
+
+def test_weights_of_many_classes_are_learned_from_some_of_the_rows():
+    rng = np.random.default_rng(0)
+    n_classes = MOST_POOLED_VALUES // 500
+    codes = rng.integers(0, n_classes, 1_000)
+    opinions = np.log(rng.dirichlet(np.full(n_classes, 0.5), size=(2, 1_000)) + 1e-12)
+    opinions[0, np.arange(1_000), codes] += 5
+    expected = pool_weights(opinions[:, ::2], codes[::2])
+    assert_allclose(pool_weights(opinions, codes), expected)

@@ -89,7 +89,7 @@ def table():
 def test_an_error_estimator_judges_all_but_the_rare_rows(table):
     X, y = table
     error_estimator = IndividualErrorClassifier(
-        LogisticRegression(), indicators=Confidence(), random_state=0
+        LogisticRegression(), indicators=Confidence(), sets=True, random_state=0
     ).fit(X, y)
     assert error_estimator.never_held_out_.tolist() == [7, 33, 50]
     assert error_estimator.held_out_.rows.tolist() == [

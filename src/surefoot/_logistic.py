@@ -37,6 +37,8 @@ LEAST_NEGATIVES = 200
 POOL_PENALTY = 10.0
 # Most rows that these weights are learned from: of more, every k-th.
 MOST_POOLED = 10_000
+# Most of these rows times the classes: with 1,000 classes a handful of weights is learned from 1,000 rows.
+MOST_POOLED_VALUES = 1_000_000
 
 
 class FittedLogistic(NamedTuple):
@@ -167,7 +169,8 @@ def pool_weights(
         Least weight.
     """
     weight = np.ones(len(codes)) if weight is None else weight
-    every = slice(None, None, -(-len(codes) // MOST_POOLED) or 1)
+    most = max(1, min(MOST_POOLED, MOST_POOLED_VALUES // opinions.shape[2]))
+    every = slice(None, None, -(-len(codes) // most) or 1)
     first, *others = opinions[:, every].T
     targets = codes[every] == np.arange(1, opinions.shape[2])[:, None]
     start = np.full(len(opinions), 1 / len(opinions))

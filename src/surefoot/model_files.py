@@ -13,6 +13,7 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator, MutableMapping
+from copy import copy
 from functools import cache, partial
 from importlib import import_module
 from numbers import Integral
@@ -120,6 +121,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             "VotingTrees",
         ),
         "surefoot._tables": ("MissingInputs", "PlainColumn"),
+        "surefoot.abstention": ("Promise",),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
             *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
@@ -198,6 +200,13 @@ PICKLES = (
 # Packages that surefoot does not need itself, and models may.
 EXTRA_PACKAGES = {"catboost", "lightgbm", "onnxruntime", "skrub", "xgboost"}
 
+# Version of the layout of files: it changes with whatever is kept of a model, under which name.
+FORMAT = 1
+OTHER_FORMAT = (
+    "was saved by another version of surefoot, whose models are laid out differently: "
+    "fit the model again with this one"
+)
+
 PLAIN = (type(None), bool, int, float, str)
 SPARSE = (sparse.csc_array, sparse.csc_matrix, sparse.csr_array, sparse.csr_matrix)
 
@@ -225,16 +234,17 @@ class ModelFileError(FileError):
 class Stored(NamedTuple):
     """Model as it is written: an empty object of each type, what only skops can write, and everything else as JSON.
 
-    And boosters: the name of the library, and the contents of the file that it would write.
+    And boosters: the name of the library, and the contents of the file that it would write; and the layout of all this.
     """
 
     kinds: list[Any]
     leaves: list[Any]
     text: bytes
     natives: Any = ()
+    format: int = FORMAT
 
 
-def save(error_estimator: Any, path: str | Path) -> None:
+def save(error_estimator: Any, path: str | Path, promise: Any = None) -> None:
     """Write the file of a fitted error estimator, or of another model: the whole file, or none.
 
     The file is a skops archive. LightGBM, XGBoost, CatBoost and ONNX models are in it as the files of their own
@@ -246,6 +256,9 @@ def save(error_estimator: Any, path: str | Path) -> None:
         The fitted error estimator. A model of its own, for the option `--estimator` of the commands, is saved, too.
     path : str or Path
         The file; the commands expect the ending .skops.
+    promise : Promise, default=None
+        Which rows the commands accept. None means the one that the error estimator has already, else
+        `Promise.from_held_out(error_estimator.held_out_)`.
 
     Examples
     --------
@@ -261,6 +274,9 @@ def save(error_estimator: Any, path: str | Path) -> None:
     >>> bool((again.predict_error(X) == error_estimator.predict_error(X)).all())
     True
     """
+    if promise is not None:
+        error_estimator = copy(error_estimator)
+        error_estimator.promise_ = promise
     stored = Writer().store(error_estimator)
     try:
         content = _packed(stored)
@@ -346,6 +362,8 @@ def _model_of(content: bytes) -> Any:
     """Model in the contents of a file, of which only trusted types are made, and nothing is called."""
     unpacked, refused = _unpacked(content)
     loaded = loads(unpacked, trusted=_trusted_types(unpacked, refused))
+    if isinstance(loaded, Stored) and loaded.format != FORMAT:
+        raise Refusal(OTHER_FORMAT)
     model = _restored(loaded) if isinstance(loaded, Stored) else loaded
     _check_settings(model, limit=True)
     _check_model(model)
@@ -410,10 +428,7 @@ def _why_untrusted(types: list[str]) -> str:
     foreign = [name for name in types if not name.startswith("surefoot.")]
     if foreign or any(name in LOADER_OF for name in types):
         return f"is not loaded: it holds {listed(foreign or types)}, which surefoot does not trust"
-    return (
-        "was saved by another version of surefoot, whose models are laid out differently: "
-        "fit the model again with this one"
-    )
+    return OTHER_FORMAT
 
 
 def _check_names(state: Any, refused: set[str]) -> None:
@@ -471,7 +486,7 @@ def _parts(value: Any, name: str, sets: bool, limit: bool) -> Iterator[tuple[Any
             yield part, name if name in GUARDED else inner, sets
     elif isinstance(value, (list, tuple, set, frozenset)):
         yield from ((part, name, sets) for part in value)
-    elif isinstance(value, np.ndarray) and value.dtype.kind not in "biufcmM":
+    elif isinstance(value, np.ndarray) and not _is_numeric(value.dtype):
         yield from ((part, name, sets) for part in np.asarray(value).ravel().tolist())
     elif isinstance(value, partial):
         yield from ((part, "", True) for part in (value.func, value.args, value.keywords))
@@ -482,6 +497,12 @@ def _parts(value: Any, name: str, sets: bool, limit: bool) -> Iterator[tuple[Any
             # LightGBM and CatBoost keep some settings under these names.
             is_setting = key == key.strip("_") or key in ("_other_params", "_init_params")
             yield part, "" if isinstance(part, ModelInput) else _setting(key), is_setting
+
+
+def _is_numeric(kind: np.dtype[Any]) -> bool:
+    """Whether all that an array of this type can hold are numbers and times, in its fields, too."""
+    fields = (kind.fields or {}).values()
+    return all(_is_numeric(field[0]) for field in fields) if fields else kind.base.kind in "biufcmM"
 
 
 def _limited(value: Any) -> Any:

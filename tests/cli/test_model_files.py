@@ -28,6 +28,8 @@ def saved(tmp_path_factory):
         kind = IndividualErrorRegressor if name == "forest" else IndividualErrorClassifier
         model = build_model(name, "regression" if name == "forest" else "classification", 0)
         sure = kind(model, cv=2, random_state=0)
+        if name != "forest":
+            sure.set_params(sets=True)
         if name == "knn":
             sure.set_params(prior=None)
         path = tmp_path_factory.mktemp("models") / "model.skops"

@@ -153,6 +153,23 @@ def test_the_error_is_close_to_the_truth():
     assert smooth_calibration_error(model.predict(fresh) != came, error) < perfect + 0.02
 
 
+def test_the_pool_of_opinions_leaves_the_columns_that_it_was_learned_from():
+    class Watched(IndividualErrorClassifier):
+        def _with_pools(self, cross):
+            before = {name: block.copy() for name, block in cross.held_out.columns.items()}
+            after = super()._with_pools(cross).held_out.columns
+            for name, block in before.items():
+                assert_array_equal(cross.held_out.columns[name], block)
+                assert np.array_equal(after[name], block) == (name != "SecondOpinion")
+            return super()._with_pools(cross)
+
+    X, y = rows(120)
+    fitted = Watched(GaussianNB(), cv=2, random_state=0).fit(X, y)
+    opinion = fitted._panel.indicators["SecondOpinion"]
+    assert len(opinion.weights_) == len(opinion.opinions_) + 1
+    assert np.ptp(opinion.weights_[1:]) > 0
+
+
 # How rows are held out
 
 
@@ -218,7 +235,7 @@ def test_a_frozen_model_keeps_its_classes():
     X, y = load_iris(return_X_y=True)
     frozen = FrozenEstimator(LogisticRegression(max_iter=1000).fit(X, y))
     for few in (slice(0, 101), slice(0, 100), slice(0, 50)):  # one row of a class, or none
-        model = IndividualErrorClassifier(frozen, loss=1 - np.eye(3), random_state=0)
+        model = IndividualErrorClassifier(frozen, loss=1 - np.eye(3), sets=True, random_state=0)
         model.fit(X[few], y[few])
         assert_array_equal(model.classes_, [0, 1, 2])
         assert model.predict_set(X).shape == (150, 3)
@@ -293,7 +310,7 @@ def test_texts_and_sparse_rows():
 def test_three_classes_by_models_of_every_kind(model):
     X, y = make_blobs(240, centers=3, cluster_std=4.0, random_state=0)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    ours = quick(model, cv=folds).fit(X[:120], y[:120])
+    ours = quick(model, cv=folds, sets=True).fit(X[:120], y[:120])
     expected = cross_val_predict(model, X[:120], y[:120], cv=folds)
     assert_array_equal(ours.held_out_.prediction, expected)
     assert_array_equal(ours.predict(X), clone(model).fit(X[:120], y[:120]).predict(X))
@@ -367,6 +384,13 @@ def test_the_expected_cost_by_hand():
 # Sets
 
 
+def test_sets_are_only_known_if_they_were_asked_for():
+    X, y = linear_problem(80, 0)
+    model = quick().fit(X, y)
+    with pytest.raises(ValueError, match="sets=True"):
+        model.predict_set(X)
+
+
 def linear_problem(n_rows, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 3))
@@ -375,7 +399,8 @@ def linear_problem(n_rows, seed):
 
 def coverage(model, seed, confidence=0.9, n_rows=80):
     X, y = linear_problem(n_rows + 400, seed)
-    sets = model.fit(X[:n_rows], y[:n_rows]).predict_set(X[n_rows:], confidence)
+    model.set_params(sets=True).fit(X[:n_rows], y[:n_rows])
+    sets = model.predict_set(X[n_rows:], confidence)
     return sets[np.arange(400), y[n_rows:]].mean()
 
 
@@ -404,7 +429,7 @@ def test_sets_by_brute_force():
     X, y = load_iris(return_X_y=True)
     X = X + np.random.default_rng(0).normal(size=X.shape)
     line, folds = LogisticRegression(max_iter=1000), StratifiedKFold(3)
-    model = quick(line, indicators=Confidence(), cv=folds).fit(X, y)
+    model = quick(line, indicators=Confidence(), cv=folds, sets=True).fit(X, y)
 
     def behind(values):  # how far each class is behind the best other
         return np.column_stack(
@@ -460,7 +485,7 @@ def test_a_row_alone_gets_what_it_gets_in_company():
         SecondOpinion(random_state=0),
         TrustScore(),
     ]
-    model = quick(indicators=indicators, passthrough=True).fit(X, y)
+    model = quick(indicators=indicators, passthrough=True, sets=True).fit(X, y)
     fresh = X + 0.1
     together = model.predict_error(fresh)
     for i in (0, 7, 150):

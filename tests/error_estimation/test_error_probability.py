@@ -228,7 +228,7 @@ def test_normal_scores_are_those_of_the_ranks_and_log_odds_stay():
 
 def test_a_set_that_the_rows_cannot_support_is_refused():
     X, y = make_blobs(60, centers=[[-5, 0], [5, 0]], random_state=0)
-    model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    model = IndividualErrorClassifier(LogisticRegression(), sets=True, random_state=0).fit(X, y)
     assert model.predict_set(X, 0.98).any(axis=1).all()
     with pytest.raises(ValueError, match=r"0\.99"):
         model.predict_set(X, 0.99)

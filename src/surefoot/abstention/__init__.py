@@ -3,8 +3,14 @@
 from surefoot._typing import settle
 from surefoot.abstention._abstaining import AbstainingClassifier
 from surefoot.abstention._deferring import DeferringClassifier
-from surefoot.abstention._promise import Promise, threshold_for_risk
+from surefoot.abstention._promise import Promise, promise_of, threshold_for_risk
 
-__all__ = ["AbstainingClassifier", "DeferringClassifier", "Promise", "threshold_for_risk"]
+__all__ = [
+    "AbstainingClassifier",
+    "DeferringClassifier",
+    "Promise",
+    "promise_of",
+    "threshold_for_risk",
+]
 
 settle(__name__)

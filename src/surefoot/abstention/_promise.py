@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import ceil, floor, log10
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from scipy.optimize import bisect
@@ -429,7 +429,7 @@ def _bounds_by_betting(
 ) -> Floats:
     """Lowest of N_RISKS risks that the test by betting rejects, at each distinct score; `bound` if it rejects none."""
     bounds = np.full(len(rows.ends), bound)
-    least = min(1 / len(rows.first), 0.5)  # a single group rejects no risk
+    least = min(1 / len(rows.first), 0.5)  # of a single group too, the risks differ
     for risk in bound * np.geomspace(1 - 1e-9, least, N_RISKS):
         bounds[group_test(rows, losses, float(risk), 1 - confidence, bound) <= 1 - confidence] = (
             risk
@@ -798,6 +798,42 @@ class Promise(InWords):
         if judgement.known is not None:
             accepted &= ~judgement.known
         return replace(judgement, accepted=accepted)
+
+
+def promise_of(
+    error_estimator: Any,
+    max_risk: float | Mapping[Any, float] | None = None,
+    confidence: float = 0.95,
+) -> Promise:
+    """Promise that was saved with an error estimator, unless others are asked for; else one from its held-out rows.
+
+    Parameters
+    ----------
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
+        The fitted error estimator; see the parameter `promise` of `surefoot.save`.
+    max_risk, confidence
+        See `Promise.from_losses`.
+
+    Returns
+    -------
+    promise : Promise
+        Its `kept` is False if no threshold is known to keep the risk.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.abstention import promise_of
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> promise_of(error_estimator, max_risk=0.05).max_risk
+    0.05
+    """
+    saved = getattr(error_estimator, "promise_", None)
+    if saved is not None and max_risk is None and saved.confidence == confidence:
+        return cast("Promise", saved)
+    return Promise.from_held_out(error_estimator.held_out_, max_risk, confidence)
 
 
 def _check_estimates(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:

@@ -17,6 +17,7 @@ from surefoot.cli._console import (
     Groups,
     Jobs,
     Json,
+    MaxRisk,
     Mistake,
     Overwrite,
     Prediction,
@@ -46,6 +47,7 @@ def fit(
     probability: Probability = None,
     task: Task = "auto",
     as_json: Json = False,
+    max_risk: MaxRisk = None,
     cost: Cost = None,
     groups: Groups = None,
     time: Time = None,
@@ -65,11 +67,12 @@ def fit(
     """
     with working("Starting"):
         from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-        from surefoot.abstention import Promise
+        from surefoot.abstention import promise_of
         from surefoot.cli._model import (
             cost_matrix,
             errors_of,
             given_model,
+            limits_for,
             model_file,
             model_for,
             threads_for,
@@ -98,6 +101,8 @@ def fit(
             drop=drop or (),
             outputs=[*given.output_columns(table.columns)],
         )
+        unit = "cost" if cost else "share" if rows.classes else "size"
+        risk = limits_for(max_risk, unit, rows.classes)
         rows, model = model_for(rows, given, estimator, random_state)
         if time is None and not given.outputs:
             remark_on_progress(rows.X)
@@ -116,10 +121,11 @@ def fit(
             "sentence": order_in_words(error_estimator, rows),
         }
     error_estimator.input_form_["target"] = target  # measured by `watch` in new rows that have it
+    held_out, order = error_estimator.held_out_, error_estimator.row_order_["sentence"]
+    promise = error_estimator.promise_ = promise_of(error_estimator, risk)
     with working(f"Writing {out}"):
         write_output(out, model_content(error_estimator))
-    held_out, order = error_estimator.held_out_, error_estimator.row_order_["sentence"]
-    error, promise = float(held_out.losses.mean()), Promise.from_held_out(held_out)
+    error = float(held_out.losses.mean())
     if as_json:
         summary = {"model": str(out), "task": rows.task, "target": target, "time": rows.time}
         limit = {"max_risk": promise.max_risk if promise.kept else None, "order": order}

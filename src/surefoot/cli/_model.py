@@ -30,7 +30,7 @@ from surefoot._models import (
 from surefoot._tables import RowError, kinds_of, model_columns
 from surefoot._validation import known_classes
 from surefoot._words import listed, plural
-from surefoot.abstention import Promise
+from surefoot.abstention import Promise, promise_of
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
 from surefoot.cli._rows import LARGEST, SMALLEST, Rows, remark_on_leaks
 from surefoot.integrations.mlflow import load_estimator
@@ -266,13 +266,13 @@ def known_columns(model: Any, table: Any, name: str) -> Any:
 def load_with_promise(
     path: Path, max_risk: Sequence[str] | None, confidence: float
 ) -> tuple[ErrorEstimator, Promise]:
-    """Error estimator of a file, and its promise for `max_risk`, else an automatic one; a remark if none holds."""
+    """Error estimator of a file, and its promise for `max_risk`, else the saved one; a remark if none holds."""
     with working(f"Reading {path}"):
         error_estimator = load_error_estimator(path)
         held_out = error_estimator.held_out_
         classes = np.asarray(getattr(error_estimator, "classes_", [])).tolist()
         risk = limits_for(max_risk, held_out.unit.name, classes)
-    promise = Promise.from_held_out(held_out, risk, confidence)
+    promise = promise_of(error_estimator, risk, confidence)
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))

@@ -209,6 +209,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         y = self._check_target(y)
         if groups is not None:
             check_consistent_length(X, groups)
+        self.promise_: Any = None  # one from other rows would not hold
         self.input_form_ = input_form(X)  # tables are read from files in the same form
         self._learned = list(learned)
         not_learned = self._indicators_of_judgement(learned)
@@ -364,16 +365,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def _shared_fields(self, inputs: Any, output: Outputs) -> dict[str, Any]:
         """Fields of a judgement that need no error estimator: stability, novelty and columns."""
         stability = output.columns[self._stability].T
+        is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
         return {
             "stability": dict(zip(self.get_stability_names(), stability, strict=True)),
-            "novel": self._are_novel(inputs, output),
+            "novel": is_far | self._missing.are_unusual(inputs),
             "columns": {name: output.columns[name] for name in self._learned},
         }
-
-    def _are_novel(self, inputs: Any, output: Outputs) -> Mask:
-        """Mask of the rows that are far from training rows, or lack inputs that these have."""
-        is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
-        return np.asarray(is_far | self._missing.are_unusual(inputs))
 
     def _at_least_held_out(self, inputs: Any, errors: Floats) -> tuple[Mask, Floats]:
         """Whether each row has the inputs of a training row, and errors not below the held-out estimate of that row."""
@@ -422,7 +419,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         input that training rows nearly always have.
         """
         X = check_rows(self, X)
-        return self._are_novel(self.inputs(X), self._panel(X, [NOVELTY]))
+        is_far = self._panel(X, [NOVELTY]).columns[NOVELTY][:, 0] > self.novelty_threshold_
+        return np.asarray(is_far | self._missing.are_unusual(self.inputs(X)))
 
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.

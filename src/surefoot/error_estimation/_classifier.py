@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, Outputs
-from surefoot._models import FittedModel, offered_by, top_class
+from surefoot._models import FittedModel, margin, offered_by, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator, is_own_confidence
@@ -40,6 +40,9 @@ from surefoot.indicators import (
     SecondOpinion,
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+# Most rows times classes: about ten tables of so many probabilities exist at once, of 0.8 GB each.
+MOST_PROBABILITIES = 100_000_000
 
 # Rows that are added to those of which an error rate is taken, with the rate that is expected.
 N_ADDED = 5.0
@@ -153,6 +156,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Weights learned on other tables, from which the default `learner` starts (pretrained meta-model).
         "auto" is the one that ships with surefoot, if the columns are those that it was learned on: the default
         indicators, on dense rows. With other columns there is no prior, and `prior_` is None.
+    sets : bool, default=False
+        Whether the models of the folds are kept, for `predict_set`: they make the object and its file larger.
     max_reference_rows : int, default=5_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken. The model learns
         from all rows, and the other models of `SecondOpinion` from up to 50,000.
@@ -199,10 +204,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     Notes
     -----
-    `predict_set` is conformal prediction. With a single split, or a frozen model, the set contains the true class
-    with a probability of at least `confidence`. With K folds it is CV+: the probability is at least
-    2·confidence − 1, less a term that vanishes with many rows per fold; in practice it is near `confidence`. There
-    is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
+    `predict_set`, which needs `sets=True`, is conformal prediction. With a single split, or a frozen model, the set
+    contains the true class with a probability of at least `confidence`. With K folds it is CV+: the probability is at
+    least 2·confidence − 1, less a term that vanishes with many rows per fold; in practice it is near `confidence`.
+    There is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
 
     References
     ----------
@@ -237,6 +242,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         cv: Any = 5,
         loss: Any = None,
         prior: Any = "auto",
+        sets: bool = False,
         max_reference_rows: int = 5_000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -253,6 +259,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         )
         self.loss = loss
         self.prior = prior
+        self.sets = sets
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
         """Conformal prediction set of each row: classes that cannot be ruled out; fewer is more certain.
@@ -271,6 +278,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """
         check_share(confidence, "confidence")
         X = check_rows(self, X)
+        if self._fold_models is None:
+            raise ValueError(
+                "predict_set needs the models of the folds: fit with sets=True, which keeps them."
+            )
         check_supported(sum(map(len, self._held_out_nonconformity)), confidence)
         models = (FittedModel(model, "auto", self._n_trained) for model in self._fold_models)
         new = [nonconformity(model.score(X)) for model in models]
@@ -313,6 +324,13 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 f"prior={prior!r} is not known: it may be 'auto', an ErrorPrior or None."
             )
         self.classes_ = known_classes(self.estimator, y)
+        n_rows, n_classes = len(y), len(self.classes_)
+        if n_rows * n_classes > MOST_PROBABILITIES:
+            raise ValueError(
+                f"y has {n_classes:,} classes and {n_rows:,} rows: tables of their probabilities would take about "
+                f"{80 * n_rows * n_classes / 1e9:.0f} GB. Merge rare classes, or pass at most "
+                f"{MOST_PROBABILITIES // n_classes:,} rows."
+            )
         self._costs = None if self.loss is None else check_costs(self.loss, len(self.classes_))
         self._error_methods = () if self.loss is None else ("predict",)
         return y
@@ -332,7 +350,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             error = expected_cost(self._costs, held_out.scores, predicted, error)
             self._cost_factor = cost_factor(losses, error, weight)
             error = self._cost_factor * error
-        self._keep_for_sets(cross, codes)
+        self._fold_models: list[Any] | None = None
+        if self.sets:
+            self._keep_for_sets(cross, codes)
         return HeldOut(
             **known,
             prediction=prediction,
@@ -390,7 +410,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     def _keep_for_sets(self, cross: CrossFit, codes: NDArray[Any]) -> None:
         """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
         held_out, self._n_trained = cross.held_out, cross.deployed.panel.index.n_trained
-        scores = nonconformity(held_out.scores)[np.arange(len(codes)), codes]
+        scores = -margin(held_out.scores, codes)
         counts = cross.training.copies.distinct[held_out.rows]
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):

@@ -19,7 +19,7 @@ from surefoot._parallel import counted
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._indicator import Indicator
-from surefoot.indicators._opinions import TREES, fit_default_opinions, tree_settings
+from surefoot.indicators._opinions import TREES, fit_default_opinions, has_trees, tree_settings
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[str | tuple[str, Any]]
@@ -50,7 +50,8 @@ class SecondOpinion(Indicator):
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
         which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
-        for dense rows of a classifier also Gaussian classes with a common covariance.
+        for dense rows of a classifier also Gaussian classes with a common covariance. With more than 100 classes there
+        are no trees, whose size grows with the number of classes.
     n_trees : int, default=50
         Number of the default trees. The folds of an error estimator share twice as many, each fitted on some of the
         folds, where the labels cannot have shaped the space.
@@ -149,7 +150,8 @@ class SecondOpinion(Indicator):
         for each in self.opinions:
             if isinstance(each, str):
                 settings = is_regression, self.n_trees, self.random_state
-                fitted += fit_default_opinions(rows, labels, *settings, trees)
+                are_few = has_trees(self.index_.model)
+                fitted += fit_default_opinions(rows, labels, *settings, trees, may_be_trees=are_few)
                 continue
             name, model = each
             if not is_regression and not hasattr(model, "predict_proba"):
@@ -174,7 +176,8 @@ class SecondOpinion(Indicator):
         These trees are fitted in the space of the deployed model, each on some of the folds.
         """
         coordinates, labels = rows[0]
-        if folds is None or DEFAULT not in self.opinions or len(np.unique(labels)) < 2:
+        shares = DEFAULT in self.opinions and has_trees(indexes[0].model)
+        if folds is None or not shares or len(np.unique(labels)) < 2:
             return super().fit_folds(indexes, rows, folds, n_jobs)
         is_regression = indexes[0].model.is_regression
         kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier

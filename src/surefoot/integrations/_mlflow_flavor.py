@@ -24,7 +24,7 @@ from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._files import write_whole
 from surefoot._tables import model_columns
 from surefoot._words import reason
-from surefoot.abstention import Promise
+from surefoot.abstention import Promise, promise_of
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.model_files import ModelFileError, packages_of
 from surefoot.model_files import load as load_file
@@ -161,11 +161,11 @@ def chosen_promise(
     max_risk: float | Mapping[Any, float] | None,
     confidence: float,
 ) -> Promise:
-    """Promise that was given, or one from the held-out rows; a warning if it accepts no row."""
+    """Promise that was given or saved, or one from the held-out rows; a warning if it accepts no row."""
     if promise is not None and max_risk is not None:
         raise ValueError("Pass promise or max_risk, not both.")
     if promise is None:
-        promise = Promise.from_held_out(error_estimator.held_out_, max_risk, confidence)
+        promise = promise_of(error_estimator, max_risk, confidence)
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:

@@ -13,7 +13,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from surefoot._optional import needed_for
 from surefoot._typing import Ints
-from surefoot.abstention import Promise
+from surefoot.abstention import promise_of
 from surefoot.active_learning import query
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.labeling._claims import Measurement
@@ -263,7 +263,7 @@ def rows_not_answered(
 
     If no risk can be promised, no row would be answered.
     """
-    promise = Promise.from_held_out(error_estimator.held_out_, None, 0.95)
+    promise = promise_of(error_estimator)
     rows = np.asarray(open_rows)
     judged = [
         promise.apply(error_estimator.judge(X.iloc[rows[start : start + CHUNK]]))

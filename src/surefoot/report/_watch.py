@@ -13,7 +13,7 @@ from surefoot._tables import count_rows, is_missing, take_rows
 from surefoot._typing import Floats
 from surefoot._validation import check_share
 from surefoot._words import UNITS, LossUnit, enumerated, number, percent, plural, quoted
-from surefoot.abstention import Promise
+from surefoot.abstention import Promise, promise_of
 from surefoot.error_estimation import HeldOut, Judgement
 from surefoot.monitoring import AuditResult, NewRows, RowComparison
 from surefoot.report._answer import ABOUT
@@ -76,7 +76,7 @@ class MonitoringReport(WrittenPage):
     every : {"day", "week", "month", "quarter", "year"}, default="week"
         Length of the periods. Weeks are those of ISO 8601, from Monday.
     promise : Promise, default=None
-        Says which rows are answered. The default is `Promise.from_held_out(error_estimator.held_out_)`.
+        Says which rows are answered. The default is `promise_of(error_estimator)`.
     max_error : float, default=None
         Largest error that is tolerated: there is an alarm where the lower end of an interval is above it, that of the
         measured error where there are labels. None compares with the error when the model was fitted.
@@ -118,9 +118,7 @@ class MonitoringReport(WrittenPage):
             check_scalar(max_error, "max_error", (int, float), min_val=0)
         self.error_estimator = error_estimator
         self.every = check_every(every)
-        self.promise = (
-            Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
-        )
+        self.promise = promise_of(error_estimator) if promise is None else promise
         self.max_error = max_error
         self.confidence = confidence
         self.audit = audit

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._models import check_outputs
 from surefoot._tables import (
     CsvTable,
     ParquetTable,
@@ -34,7 +33,7 @@ from surefoot._tables import (
     take_rows,
 )
 from surefoot._words import listed
-from surefoot.abstention import Promise
+from surefoot.abstention import Promise, promise_of
 from surefoot.error_estimation import Judgement
 
 Table = CsvTable | ParquetTable
@@ -68,7 +67,7 @@ def score_batches(
         Rows. Columns that the model does not know are not used. Columns of Arrow get the kind that they had in
         `fit`, and their infinite numbers count as missing; a frame is judged as it is.
     promise : Promise, default=None
-        Says which rows are accepted. The default is `Promise.from_held_out(error_estimator.held_out_)`.
+        Says which rows are accepted. The default is `promise_of(error_estimator)`.
     keep : pyarrow.Schema, default=None
         Columns of the batches to copy, in front of the scores, with their types.
 
@@ -96,7 +95,7 @@ def score_batches(
     119 ['prediction', 'probability_0', 'probability_1', 'estimated_error']
     """
     output_schema(error_estimator, keep=keep)  # raises what is wrong before the first batch
-    promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
+    promise = promise_of(error_estimator) if promise is None else promise
     return (score_batch(error_estimator, batch, promise, keep)[0] for batch in batches)
 
 
@@ -182,7 +181,8 @@ def rows_for(error_estimator: ErrorEstimator, batch: Any) -> tuple[Any, int]:
     if isinstance(batch, (pa.RecordBatch, pa.Table)):
         names = model_columns(error_estimator, batch.schema.names)
         rows, n_infinite = as_fitted(batch, names, error_estimator.input_form_)
-        check_outputs(error_estimator.estimator, rows)
+        if error_estimator.given_outputs_ is not None:
+            error_estimator.given_outputs_.outputs(rows)  # raises what is wrong with a row
         return rows, n_infinite
     if not is_frame(type(batch)):
         raise TypeError(

@@ -11,7 +11,7 @@ from joblib import parallel_config
 from surefoot._error_estimators import ErrorEstimator
 from surefoot._optional import needed_for
 from surefoot._tables import model_columns
-from surefoot.abstention import Promise
+from surefoot.abstention import Promise, promise_of
 from surefoot.scoring._batches import output_schema, score_batches
 
 
@@ -28,7 +28,7 @@ def score_dask(error_estimator: ErrorEstimator, ddf: Any, promise: Promise | Non
     ddf : dask.dataframe.DataFrame
         Rows. Columns that the model does not know are not read; the others get the kind that they had in `fit`.
     promise : Promise, default=None
-        Says which rows are accepted. The default is `Promise.from_held_out(error_estimator.held_out_)`.
+        Says which rows are accepted. The default is `promise_of(error_estimator)`.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def score_dask(error_estimator: ErrorEstimator, ddf: Any, promise: Promise | Non
     columns = model_columns(error_estimator, list(ddf.columns))
     meta = schema.empty_table().to_pandas()
     meta.index = make_meta(ddf).index
-    promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
+    promise = promise_of(error_estimator) if promise is None else promise
     return ddf[columns].map_partitions(
         judge_partition, delayed(error_estimator), promise, meta=meta
     )

@@ -40,7 +40,7 @@ from surefoot._tables import (
     value_type,
 )
 from surefoot._words import listed
-from surefoot.abstention import Promise
+from surefoot.abstention import Promise, promise_of
 from surefoot.scoring._batches import (
     CELLS_PER_PART,
     CHUNK,
@@ -86,7 +86,7 @@ def score_table(
         Folder for the scores: a new or empty one, or the one of a run that was stopped. Or a file that ends in .csv or
         .parquet; the scores of all rows are then in memory at once.
     promise : Promise, default=None
-        Says which rows are accepted. The default is `Promise.from_held_out(error_estimator.held_out_)`.
+        Says which rows are accepted. The default is `promise_of(error_estimator)`.
     keep : sequence of str, default=()
         Columns of the table to copy, in front of the scores.
     rows_per_part : int, default=None
@@ -142,7 +142,7 @@ def score_table(
             check_scalar(rows_per_part, "rows_per_part", Integral, min_val=1)
         most_rows = CHUNK if is_file else ROWS_PER_PART
         size = rows_per_part or max(1, min(most_rows, CELLS_PER_PART // len(columns)))
-        promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
+        promise = promise_of(error_estimator) if promise is None else promise
         show = (bar() if progress is True else progress) or (lambda *_: None)
         shared = shared_model(error_estimator, n_jobs) if client is None else error_estimator
         # Workers of a cluster do not end with this process.
