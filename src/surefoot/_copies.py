@@ -44,7 +44,8 @@ def hash_cells(X: Any) -> list[Hashes]:
     """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
     is_table = is_frame(type(X)) or np.ndim(X) == 2
     columns = [values for _, values in named_values(X)] if is_table else [as_values(X)]
-    if all(values.dtype.kind == "f" for values in columns) and count_rows(X) <= FEW_ROWS:
+    are_numbers = columns and all(values.dtype.kind == "f" for values in columns)
+    if are_numbers and count_rows(X) <= FEW_ROWS:
         numbers = np.array(columns).reshape(len(columns), -1).T
         return list(_mix(_number_bits(numbers), np.arange(len(columns))).T)
     return [_mix(_bits(values), np.full(1, i)) for i, values in enumerate(columns)]

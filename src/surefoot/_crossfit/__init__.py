@@ -7,9 +7,10 @@ from surefoot._crossfit._fitter import (
     TrainingRows,
     cross_fit,
     cross_predict,
+    named,
     units_of,
 )
-from surefoot._crossfit._panel import Outputs, Panel, build_panel, named
+from surefoot._crossfit._panel import Outputs, Panel, build_panel
 from surefoot._typing import settle
 
 __all__ = [

@@ -15,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from surefoot._copies import Copies, group_copies
-from surefoot._crossfit._panel import Outputs, build_panels, join, named
+from surefoot._crossfit._panel import Outputs, build_panels, join
 from surefoot._models import fit_model, inputs_of, predict_labels
 from surefoot._parallel import counted
 from surefoot._splits import fresh_splits, mean_held_out, never_held_out, resolve_cv
@@ -292,6 +292,23 @@ def cross_fit(
         weight=None if sample_weight is None else sample_weight[rows],
         units=units_of(rows, training.copies.groups),
     )
+
+
+def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str, Indicator]:
+    """Indicators by class name, with a number for the second of a class and later ones.
+
+    Examples
+    --------
+    >>> from surefoot.indicators import Confidence
+    >>> list(named([Confidence(), Confidence(per_class=True)]))
+    ['Confidence', 'Confidence_2']
+    """
+    if isinstance(indicators, Mapping):
+        return dict(indicators)
+    kinds = [type(indicator).__name__ for indicator in indicators]
+    numbers = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
+    names = [f"{kind}_{n}" if n > 1 else kind for kind, n in zip(kinds, numbers, strict=True)]
+    return dict(zip(names, indicators, strict=True))
 
 
 def cross_predict(

@@ -253,23 +253,6 @@ def rows_to_learn(
     return index.coordinates(take_rows(training.X, rows)), training.y[rows]
 
 
-def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str, Indicator]:
-    """Indicators by class name, with a number for the second of a class and later ones.
-
-    Examples
-    --------
-    >>> from surefoot.indicators import Confidence
-    >>> list(named([Confidence(), Confidence(per_class=True)]))
-    ['Confidence', 'Confidence_2']
-    """
-    if isinstance(indicators, Mapping):
-        return dict(indicators)
-    kinds = [type(indicator).__name__ for indicator in indicators]
-    numbers = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
-    names = [f"{kind}_{n}" if n > 1 else kind for kind, n in zip(kinds, numbers, strict=True)]
-    return dict(zip(names, indicators, strict=True))
-
-
 def group_by_index(
     indicators: Mapping[str, Indicator], response: str
 ) -> list[dict[str, Indicator]]:
