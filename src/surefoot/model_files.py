@@ -25,6 +25,7 @@ from scipy import sparse
 from sklearn import metrics
 from sklearn.base import BaseEstimator
 from skops.io import dumps, get_untrusted_types, loads
+from skops.io.exceptions import UntrustedTypesFoundException
 
 from surefoot._files import FileError, write_whole
 from surefoot._models import (
@@ -281,7 +282,7 @@ def save(error_estimator: Any, path: str | Path, promise: Any = None) -> None:
     try:
         content = _packed(stored)
         _check_model(error_estimator)
-        _trusted_types(*_unpacked(content))
+        _trusted_types(*_unpacked(content)[:2])
         _check_settings(error_estimator, limit=False)
     except Refusal as error:
         why = str(error).removeprefix("is not loaded: ")
@@ -360,14 +361,23 @@ def packages_of(model: Any) -> list[str]:
 
 def _model_of(content: bytes) -> Any:
     """Model in the contents of a file, of which only trusted types are made, and nothing is called."""
-    unpacked, refused = _unpacked(content)
-    loaded = loads(unpacked, trusted=_trusted_types(unpacked, refused))
+    loaded = _loaded(*_unpacked(content))
     if isinstance(loaded, Stored) and loaded.format != FORMAT:
         raise Refusal(OTHER_FORMAT)
     model = _restored(loaded) if isinstance(loaded, Stored) else loaded
     _check_settings(model, limit=True)
     _check_model(model)
     return model
+
+
+def _loaded(unpacked: bytes, refused: set[str], names: set[str]) -> Any:
+    """What skops reads of an archive, which it looks through once more to name what is not trusted."""
+    if not refused:
+        try:
+            return loads(unpacked, trusted=sorted(names & LOADER_OF.keys()))
+        except UntrustedTypesFoundException:  # or what only skops can name, such as a function
+            pass
+    return loads(unpacked, trusted=_trusted_types(unpacked, refused))
 
 
 def _trusted_types(unpacked: bytes, refused: set[str]) -> list[str]:
@@ -388,9 +398,10 @@ def _check_model(model: Any) -> None:
         raise Refusal(f"is not loaded: it holds an unfitted {kind.__name__}")
 
 
-def _unpacked(content: bytes) -> tuple[bytes, set[str]]:
-    """Archive that is unpacked within bounds and has a checked schema; and the types that it may not hold."""
+def _unpacked(content: bytes) -> tuple[bytes, set[str], set[str]]:
+    """Archive that is unpacked within bounds and has a checked schema; types that it may not hold, and all it names."""
     refused: set[str] = set()
+    names: set[str] = set()
     unpacked = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as packed, zipfile.ZipFile(unpacked, "w") as plain:
         _check_sizes(packed.infolist(), len(content))
@@ -402,10 +413,10 @@ def _unpacked(content: bytes) -> tuple[bytes, set[str]]:
                 schema = json.loads(raw)
                 if schema["protocol"] < OLDEST_PROTOCOL:
                     raise ValueError("The file has nodes that skops has replaced for their faults.")
-                _check_names(schema, refused)
+                _check_names(schema, refused, names)
                 raw = json.dumps(schema).encode()
             plain.writestr(name, raw)
-    return unpacked.getvalue(), refused
+    return unpacked.getvalue(), refused, names
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], n_packed: int) -> None:
@@ -431,8 +442,8 @@ def _why_untrusted(types: list[str]) -> str:
     return OTHER_FORMAT
 
 
-def _check_names(state: Any, refused: set[str]) -> None:
-    """Add what skops may not make of a description to `refused`, and take the numbers of objects out of it.
+def _check_names(state: Any, refused: set[str], names: set[str]) -> None:
+    """Add the types of a description to `names`, what skops may not make to `refused`, and take numbers of objects out.
 
     For skops, an object is the one that was described earlier under the same number, whatever it was.
     """
@@ -447,6 +458,7 @@ def _check_names(state: Any, refused: set[str]) -> None:
             continue
         part.pop("__id__", None)
         name = f"{part['__module__']}.{part['__class__']}"
+        names.add(name)
         if loader not in PASSIVE or LOADER_OF.get(name, loader) != loader:
             refused.add(name)
         if loader == "DictNode" and any(

@@ -83,10 +83,12 @@ def test_without_room_on_the_disk_loops_run_and_one_remark_says_why(package):
 def test_the_workers_of_a_process_do_not_repeat_the_remark(package):
     code = (
         "from joblib import Parallel, delayed\n"
-        "def load():\n"
-        "    import small.loops\n"
-        "load()\n"
-        "Parallel(2)(delayed(load)() for _ in range(2))"
+        "import numpy as np\n"
+        "def add():\n"
+        "    from small.loops import sum_of_squares\n"
+        "    sum_of_squares(np.arange(3.0))\n"
+        "add()\n"
+        "Parallel(2)(delayed(add)() for _ in range(2))"
     )
     assert run(package, code, **block_folders(package)) == ("", REMARK)
 

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
+from sklearn.ensemble import ExtraTreesClassifier
 
-from surefoot._kernels import boost_symmetric_trees
+from surefoot._kernels import (
+    boost_symmetric_trees,
+    mean_and_spread,
+    mean_and_spread_of_few,
+    points_between,
+    store_trees,
+)
+from surefoot._models import interpolate
 
 PENALTY, RATE = 0.7, 0.3
 
@@ -93,3 +101,22 @@ def test_columns_that_tell_nothing_split_nothing():
     )
     assert_array_equal(columns, [[-1]])
     assert_allclose(leaves, 0, atol=1e-15)
+
+
+def test_a_few_rows_walk_through_trees_by_numpy_to_the_bit():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 3, 300)
+    forest = store_trees([t.tree_ for t in ExtraTreesClassifier(20, random_state=0).fit(X, y)])
+    rows = np.concatenate([rng.normal(size=(50, 5)), [[np.nan] * 5, [np.inf] * 5]])
+    rows = rows.astype(np.float32)
+    expected = mean_and_spread(forest, rows)
+    assert_array_equal(mean_and_spread_of_few(forest, rows), expected)
+
+
+def test_points_between_a_few_rows_are_those_of_the_loop_to_the_bit(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, reference, steps = rng.normal(size=(30, 4)), rng.normal(size=(90, 4)), rng.random((30, 7))
+    near = rng.integers(0, 90, (30, 7))
+    expected = points_between(X, reference, near, steps)
+    monkeypatch.setattr("surefoot._models._inputs.is_worth_compiling", lambda n_rows: False)
+    assert_array_equal(interpolate(X, reference, near, steps), expected)

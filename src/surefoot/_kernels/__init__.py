@@ -1,6 +1,7 @@
 """Compiled loops: contiguous arrays in, arrays out; no validation and no randomness."""
 
 from surefoot._kernels._cells import cell_votes, points_between
+from surefoot._kernels._compile import is_worth_compiling
 from surefoot._kernels._dtw import Stored, aligned_neighbors, search, store_series
 from surefoot._kernels._stumps import (
     many_class_split,
@@ -13,6 +14,7 @@ from surefoot._kernels._trees import (
     Forest,
     boost_symmetric_trees,
     mean_and_spread,
+    mean_and_spread_of_few,
     store_trees,
     sum_of_trees,
 )
@@ -24,8 +26,10 @@ __all__ = [
     "aligned_neighbors",
     "boost_symmetric_trees",
     "cell_votes",
+    "is_worth_compiling",
     "many_class_split",
     "mean_and_spread",
+    "mean_and_spread_of_few",
     "nearest_rows",
     "points_between",
     "presort_columns",

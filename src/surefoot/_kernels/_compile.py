@@ -1,15 +1,28 @@
-"""Decorators that compile the kernels."""
+"""Decorators that compile the kernels, when one of their file is first called: numba takes half a second to import."""
 
 import logging
+import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from multiprocessing import current_process
+from threading import Lock
 from typing import Any
-
-from numba import njit
 
 # More than the kernels that any one kernel calls.
 MOST_KERNELS = 50
+
+# Kernels that no call has compiled yet, with their options, by module.
+WAITING: dict[str, list[tuple[Callable[..., Any], dict[str, Any]]]] = {}
+COMPILING = Lock()
+
+
+# Most rows for which NumPy does what a kernel would, until numba is imported: 1,000 rows take a tenth of the import.
+FEW_ROWS = 1_000
+
+
+def is_worth_compiling(n_rows: int) -> bool:
+    """Whether to call a kernel: numba is imported already, or there are many rows, or one, as a service asks again."""
+    return "numba" in sys.modules or not 1 < n_rows <= FEW_ROWS
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -20,6 +33,14 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: kernel(decorated, **options)
+    WAITING.setdefault(function.__module__, []).append((function, options))
+    return function
+
+
+def jitted(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Function that numba compiles when it is called."""
+    from numba import njit  # noqa: PLC0415 - see above
+
     try:
         return njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # numba found no folder that can be written
@@ -32,16 +53,23 @@ def entry(function: Callable[..., Any]) -> Any:
 
     numba keeps what it compiled in memory before it writes it, so that every attempt gets at least one kernel further.
     """
-    compiled = kernel(function)
+    module = function.__module__
+
+    @cache
+    def compiled() -> Any:
+        with COMPILING:
+            for other, options in WAITING.pop(module, ()):
+                other.__globals__[other.__name__] = jitted(other, options)
+            return jitted(function, {})
 
     @wraps(function)
     def call(*args: Any) -> Any:
         for _ in range(MOST_KERNELS):
             try:
-                return compiled(*args)
+                return compiled()(*args)
             except OSError:
                 remark_not_stored()
-        return compiled(*args)
+        return compiled()(*args)
 
     return call
 

@@ -83,6 +83,25 @@ def mean_and_spread(forest: Forest, rows: NDArray[np.float32]) -> tuple[Floats, 
     return means, np.sqrt(squares / len(forest.roots))
 
 
+def mean_and_spread_of_few(forest: Forest, rows: NDArray[np.float32]) -> tuple[Floats, Floats]:
+    """What `mean_and_spread` returns, to the bit, by NumPy: for some rows faster than importing numba."""
+    nodes = np.repeat(forest.roots[:, None], len(rows), axis=1)
+    while True:
+        columns = forest.columns[nodes]
+        is_inner = columns >= 0
+        if not is_inner.any():
+            break
+        values = rows[np.arange(len(rows)), np.maximum(columns, 0)]
+        is_low = values <= forest.thresholds[nodes]
+        nodes = np.where(is_inner, np.where(is_low, nodes + 1, forest.onward[nodes]), nodes)
+    means, squares = np.zeros((2, len(rows), forest.values.shape[1]))
+    for number, leaves in enumerate(forest.onward[nodes]):
+        away = forest.values[leaves] - means
+        means += away / (number + 1)
+        squares += away * (forest.values[leaves] - means)
+    return means, np.sqrt(squares / len(forest.roots))
+
+
 @entry
 def sum_of_trees(
     features: NDArray[np.int16],

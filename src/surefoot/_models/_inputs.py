@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse, vstack
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, get_tags
 
-from surefoot._kernels import points_between
+from surefoot._kernels import is_worth_compiling, points_between
 from surefoot._models._model import categorical_columns, preprocesses_inside
 from surefoot._tables import (
     as_floats,
@@ -194,6 +194,10 @@ def interpolate(X: Any, reference: Any, near: Ints, steps: Floats) -> Any:
         raise ValueError(
             f"The rows have {X.shape[1]} columns, their neighbours {reference.shape[1]}."
         )
+    if not issparse(reference) and not is_worth_compiling(X.shape[0]):
+        start = X[:, None]
+        points = start + steps[..., None] * (reference[near] - start)
+        return points.reshape(-1, X.shape[1])
     if not issparse(reference):
         return points_between(np.ascontiguousarray(X), np.ascontiguousarray(reference), near, steps)
     rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]

@@ -11,7 +11,13 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from surefoot._kernels import Forest, mean_and_spread, store_trees
+from surefoot._kernels import (
+    Forest,
+    is_worth_compiling,
+    mean_and_spread,
+    mean_and_spread_of_few,
+    store_trees,
+)
 from surefoot._parallel import row_batches
 from surefoot._typing import Floats, Ints
 
@@ -52,9 +58,11 @@ class VotingTrees:
         if rows.shape[1] != self.n_columns:
             raise ValueError(f"X has {rows.shape[1]} columns, and the trees take {self.n_columns}.")
         parts = []
+        compiles = is_worth_compiling(rows.shape[0])
+        walk = mean_and_spread if compiles else mean_and_spread_of_few
         for batch in row_batches(rows.shape[0], 4 * rows.shape[1]):
             some = rows[batch].toarray() if issparse(rows) else rows[batch]
-            parts.append(mean_and_spread(self.forest, np.ascontiguousarray(some, np.float32)))
+            parts.append(walk(self.forest, np.ascontiguousarray(some, np.float32)))
         means, spreads = zip(*parts, strict=True)
         return np.concatenate(means), np.concatenate(spreads)
 
