@@ -3,20 +3,18 @@
 from surefoot._kernels._cells import cell_votes, points_between
 from surefoot._kernels._compile import is_worth_compiling
 from surefoot._kernels._dtw import Stored, aligned_neighbors, search, store_series
-from surefoot._kernels._stumps import (
-    many_class_split,
-    presort_columns,
-    two_class_error_split,
-    two_class_gini_split,
-)
 from surefoot._kernels._text import nearest_rows, sparse_cell_steps, sparse_cell_votes
 from surefoot._kernels._trees import (
     Forest,
     boost_symmetric_trees,
+    many_class_split,
     mean_and_spread,
     mean_and_spread_of_few,
+    presort_columns,
     store_trees,
     sum_of_trees,
+    two_class_error_split,
+    two_class_gini_split,
 )
 from surefoot._typing import settle
 
