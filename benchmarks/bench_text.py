@@ -26,7 +26,7 @@ from reproduction.bennett_table_1 import (
     reuters,
 )
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot.neighborhoods._search import RowSearch, SparseNeighbors
+from surefoot.neighborhoods import _search
 from timing import report
 
 N_TEXTS, N_TERMS, N_QUERIES, TERMS_A_TEXT = 200_000, 50_000, 1_000, 60
@@ -36,7 +36,7 @@ def on_reuters():
     """Ratios of the paper's table 1, and to scikit-learn's search under both distances."""
     X_train, y_train, X_test = reuters(quick=False)
     methods = make_methods(X_train, y_train, X_test)
-    search = SparseNeighbors(X_train, "euclidean", N_NEIGHBORS, n_jobs=1)
+    search = _search.SparseNeighbors(X_train, "euclidean", N_NEIGHBORS, n_jobs=1)
     methods["Euclidean"] = lambda: search.kneighbors(X_test)
     seconds = best_seconds(methods, range(15))
     fastest = min(seconds[COSINE], seconds[EUCLIDEAN])
@@ -115,8 +115,8 @@ def where_dense_is_faster():
         X = random_array((6_000, 900), density=share, rng=rng, format="csr")
         queries = random_array((800, 900), density=share, rng=rng, format="csr")
         kinds = {
-            "index": SparseNeighbors(X, "euclidean", N_NEIGHBORS, 1),
-            "dense": RowSearch(X, "euclidean", N_NEIGHBORS, 1, dense=True),
+            "index": _search.SparseNeighbors(X, "euclidean", N_NEIGHBORS, 1),
+            "dense": _search.RowSearch(X, "euclidean", N_NEIGHBORS, 1, dense=True),
         }
         methods = {name: lambda s=s, q=queries: s.kneighbors(q) for name, s in kinds.items()}
         index, dense = best_seconds(methods, range(5)).values()

@@ -29,14 +29,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="Folder of PMLB.")
     every = dict(tables(parser.parse_args().data))
-    usual = {name: _copies.copy_sets(X) for name, X in every.items()}
+    usual = {name: _copies.group_copies(X).sets for name, X in every.items()}
     counts = {name: len(sets) - len(np.unique(sets)) for name, sets in usual.items()}
     some = {name: count for name, count in counts.items() if count}
     print(f"{len(every)} tables, {len(some)} with copies: {some}", flush=True)
     for number in (2, 5, 10, 20, 50):
         for share in (0.01, 0.02, 0.05, 0.1, 0.2):
             _copies.FREQUENT, _copies.FREQUENT_ROWS = share, number
-            changed = [n for n, X in every.items() if (_copies.copy_sets(X) != usual[n]).any()]
+            changed = [
+                n for n, X in every.items() if (_copies.group_copies(X).sets != usual[n]).any()
+            ]
             print(f"  more than {number} rows and {share:.0%}: {changed or '-'}", flush=True)
 
 

@@ -19,7 +19,8 @@ LEVEL = 0.002
 
 # Equal rows are frequent, and no copies, above this share of all rows and above this number. On 86 tables of PMLB, all
 # shares from 5 to 20 % and numbers from 2 to 50 decide alike (`research/frequent_rows.py`): any of these would do.
-FREQUENT, FREQUENT_ROWS = 0.05, 10
+# Equal texts and equal sparse rows have no columns by which a coincidence could be tested: more than two are frequent.
+FREQUENT, FREQUENT_ROWS, FREQUENT_TEXTS = 0.05, 10, 2
 
 # Up to so many rows are hashed as a whole.
 FEW_ROWS = 256
@@ -43,7 +44,8 @@ def hash_cells(X: Any) -> list[Hashes]:
     """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
     is_table = is_frame(type(X)) or np.ndim(X) == 2
     columns = [values for _, values in named_values(X)] if is_table else [as_values(X)]
-    if all(values.dtype.kind == "f" for values in columns) and count_rows(X) <= FEW_ROWS:
+    are_numbers = columns and all(values.dtype.kind == "f" for values in columns)
+    if are_numbers and count_rows(X) <= FEW_ROWS:
         numbers = np.array(columns).reshape(len(columns), -1).T
         return list(_mix(_number_bits(numbers), np.arange(len(columns))).T)
     return [_mix(_bits(values), np.full(1, i)) for i, values in enumerate(columns)]
@@ -120,11 +122,11 @@ def group_copies(X: Any, groups: Any = None) -> Copies:
     """Groups in which copies of a row are together, as are the rows of each of `groups`.
 
     Equal rows are copies unless that is a coincidence, as in a table of few different values, or unless they are
-    frequent: more than ten, and more than 5 % of all rows.
+    frequent: more than ten, of texts and sparse rows more than two, and more than 5 % of all rows.
     """
     if issparse(X) or not (is_frame(type(X)) or np.ndim(X) == 2):
         hashes = hash_rows(X)
-        sets = _apart(*_equal_rows(hashes))
+        sets = _apart(*_equal_rows(hashes, FREQUENT_TEXTS))
     else:
         cells = hash_cells(X)
         hashes = sum(cells, start=np.zeros(count_rows(X), dtype=np.uint64))
@@ -144,16 +146,16 @@ def group_copies(X: Any, groups: Any = None) -> Copies:
 
 def sets_of_copies(cells: list[Hashes]) -> Ints:
     """Number of the set of copies of each row, from hashes of its values; frequent rows do not decide which exist."""
-    sets, is_frequent = _equal_rows(np.add.reduce(cells, dtype=np.uint64))
+    sets, is_frequent = _equal_rows(np.add.reduce(cells, dtype=np.uint64), FREQUENT_ROWS)
     return _apart(
         sets, is_frequent | (not are_no_coincidence([each[~is_frequent] for each in cells]))
     )
 
 
-def _equal_rows(hashes: Hashes) -> tuple[Ints, Mask]:
+def _equal_rows(hashes: Hashes, most: int) -> tuple[Ints, Mask]:
     """Number of the set of equal rows that each row belongs to, and whether that is larger than copies are."""
     sets = np.unique(hashes, return_inverse=True)[1]
-    return sets, np.bincount(sets)[sets] > max(FREQUENT_ROWS, FREQUENT * len(sets))
+    return sets, np.bincount(sets)[sets] > max(most, FREQUENT * len(sets))
 
 
 def _apart(sets: Ints, are_apart: Mask) -> Ints:

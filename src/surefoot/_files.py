@@ -1,10 +1,11 @@
 """Files: the error for one that cannot be used, and atomic writes (a file is complete, or it is not there)."""
 
 import os
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 
 
 class FileError(ValueError):
@@ -48,21 +49,18 @@ def write_whole(path: Path, content: bytes) -> Path:
 
 
 def _write_beside(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".surefoot-")
+    temporary = path.with_name(f".surefoot-{token_hex(8)}")
+    mode = path.stat().st_mode & 0o777 if path.exists() else None
+    # Whoever may not read the old file may not read the new one while it is written.
+    created = partial(os.open, mode=0o666 if mode is None else mode)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb", opener=created) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-        Path(temporary).replace(path)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    """File mode mask (umask) of the process; Python can read it only by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

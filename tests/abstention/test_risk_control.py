@@ -335,6 +335,10 @@ def test_a_coverage_is_above_0_and_at_most_1(rows, coverage):
         bounds(*rows, [coverage])
 
 
-def test_a_single_group_bounds_nothing():
+def test_a_single_group_is_one_observation():
+    # By Markov's inequality one observation of no loss excludes, with 90 % confidence, no mean loss below 0.9.
     groups = np.zeros(100, dtype=int)
-    assert_array_equal(bounds(np.linspace(0, 1, 100), np.zeros(100), [0.5, 1], 0.9, groups), 1)
+    of_one = bounds(np.linspace(0, 1, 100), np.zeros(100), [0.5, 1], 0.9, groups)
+    assert (of_one >= 0.9).all()
+    assert (of_one <= 1).all()
+    assert_array_equal(bounds(np.linspace(0, 1, 100), np.ones(100), [1], 0.9, groups), 1)

@@ -19,6 +19,9 @@ from sklearn.svm import LinearSVC
 import surefoot
 from surefoot import assess
 
+for library in ("catboost", "lightgbm", "onnxruntime", "skl2onnx", "xgboost"):
+    pytest.importorskip(library, reason=f"{library} is not installed: make boosters")
+
 N_ROWS = 240
 RNG = np.random.default_rng(0)
 # Numbers that are the same in 32 bits, as ONNX takes them.

@@ -65,7 +65,7 @@ def test_mistakes_are_one_sentence(run, folder, model, tmp_path):
     out = tmp_path / "scores"
     inside = folder / "big" / "scores"
     assert run("score", model, folder / "big", "--out", inside).sentence == (
-        f"{inside} is in the folder {folder / 'big'}, which is read: write it elsewhere."
+        f"{inside} is in {folder / 'big'}, which is read: write it elsewhere."
     )
     assert run("score", model, "-", "--out", out).sentence.startswith("Standard input is read once")
     assert run("score", model, folder / "big", "--out", out, "--keep", "novel").sentence == (

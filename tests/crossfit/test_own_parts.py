@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from surefoot import IndividualErrorClassifier
 from surefoot.indicators import Confidence, Indicator, NeighborDisagreement
+from surefoot.neighborhoods import NeighborSearch
 
 
 class NearestMean(Indicator):
@@ -75,6 +79,47 @@ def test_a_neighbour_search_of_ones_own_finds_the_neighbours_of_every_fold():
         order = np.argsort(np.abs(X[test, :1] - X[train, 0]), axis=1)[:, :5]
         predicted = LogisticRegression().fit(X[train], y[train]).predict(X[test])
         assert_allclose(found[test], (y[train][order] != predicted[:, None]).mean(axis=1))
+
+
+class ComparedByFirst(NeighborSearch, BaseEstimator):
+    """Search by the first column, as a model offers it."""
+
+    def fit(self, rows):
+        self.rows = rows
+        return self
+
+    def kneighbors(self, X, n_neighbors):
+        gaps = np.abs(X[:, :1] - self.rows[:, 0])
+        near = np.argsort(gaps, axis=1)[:, :n_neighbors]
+        return np.take_along_axis(gaps, near, axis=1), near
+
+
+class OfferingRegression(LogisticRegression):
+    """Logistic regression that compares rows by their first column, and says what an error estimator learns from."""
+
+    def neighbor_search(self):
+        return ComparedByFirst()
+
+    def error_indicators(self):
+        return [Confidence(), NeighborDisagreement(n_neighbors=5, space="scaled")]
+
+
+def test_a_model_brings_its_own_search_and_indicators():
+    X, y = make_classification(120, 4, flip_y=0.2, random_state=0)
+    model = IndividualErrorClassifier(OfferingRegression(), cv=KFold(4)).fit(X, y)
+    assert list(model.get_indicator_names()) == [
+        "Confidence",
+        "NeighborDisagreement",
+        "SecondOpinion",
+    ]
+    found = model.held_out_.columns["NeighborDisagreement"][:, 0]
+    for train, test in KFold(4).split(X):
+        order = np.argsort(np.abs(X[test, :1] - X[train, 0]), axis=1)[:, :5]
+        predicted = LogisticRegression().fit(X[train], y[train]).predict(X[test])
+        assert_allclose(found[test], (y[train][order] != predicted[:, None]).mean(axis=1))
+    inside = make_pipeline(StandardScaler(), CalibratedClassifierCV(OfferingRegression(), cv=3))
+    index = NeighborDisagreement(inside).fit(X, y).index_
+    assert isinstance(index.search, ComparedByFirst)
 
 
 def test_an_unknown_metric_gets_one_sentence():

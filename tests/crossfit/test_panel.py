@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
 from surefoot._crossfit import build_panel, cross_fit, named
+from surefoot.indicators import NeighborDistance, SecondOpinion
 
 
 def panel_around(indicators, model, X, y):
@@ -63,6 +64,19 @@ def test_a_space_given_twice_is_fitted_once():
     )
     first, second = panel.indicators.values()
     assert first.index_ is second.index_
+
+
+def test_folds_that_are_fitted_in_other_processes_share_their_indexes():
+    X, y = rows()
+    indicators = [LocalSensitivity(), NeighborDistance(), SecondOpinion(n_trees=5, random_state=0)]
+    one, two = (cross_fit(SVC(), indicators, X, y, cv=3, n_jobs=n) for n in (1, 2))
+    for fold in (two.deployed, *two.folds):
+        assert {id(each.index_) for each in fold.panel.indicators.values()} == {
+            id(fold.panel.index)
+        }
+    assert all(fold.panel.index.like is two.deployed.panel.index for fold in two.folds)
+    for name, columns in one.held_out.columns.items():
+        assert_allclose(two.held_out.columns[name], columns)
 
 
 def test_an_indicator_says_the_same_in_company():

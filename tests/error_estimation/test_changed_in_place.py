@@ -1,6 +1,7 @@
 """What is passed to `fit` may be changed in place afterwards: no judgement moves by a bit."""
 
 import tracemalloc
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from surefoot import (
     AbstainingClassifier,
     IndividualErrorClassifier,
+    IndividualErrorRegressor,
     KernelKNeighborsClassifier,
     LocallyRecalibratedClassifier,
     LocalSensitivity,
@@ -26,6 +28,7 @@ from surefoot import (
     assess,
     assess_predictions,
 )
+from surefoot.abstention import Promise
 from surefoot.active_learning import ActiveLearner
 from surefoot.indicators import NeighborDisagreement
 from surefoot.neighborhoods import NeighborhoodIndex
@@ -103,14 +106,19 @@ def test_judgements_stay_when_the_table_is_changed(case):
     X = make()
     y, weights = Y.copy(), np.where(Y == 1, 1.0, 0.5)
     groups = np.repeat(np.arange(N // 2), 2)
-    estimator = IndividualErrorClassifier(model, cv=3, random_state=0)
+    estimator = IndividualErrorClassifier(model, cv=3, random_state=0, sets=True)
     takes_weights = not isinstance(model, KNeighborsClassifier)
     estimator.fit(X, y, sample_weight=weights if takes_weights else None, groups=groups)
     new = make()[:30]
-    before = estimator.judge(new)
+    before, sets = estimator.judge(new), estimator.predict_set(new)
+    held_out, promise = deepcopy(estimator.held_out_), Promise.from_held_out(estimator.held_out_)
     change(X)
     y[:], weights[:], groups[:] = 1 - y, 7.0, 0
     after = estimator.judge(new)
+    assert_array_equal(estimator.predict_set(new), sets)
+    assert Promise.from_held_out(estimator.held_out_) == promise
+    for name in ("rows", "truth", "prediction", "scores", "error", "groups", "losses", "novel"):
+        assert_array_equal(getattr(estimator.held_out_, name), getattr(held_out, name))
     assert_array_equal(after.error, before.error)
     assert_array_equal(after.prediction, before.prediction)
     assert_array_equal(after.novel, before.novel)
@@ -120,6 +128,16 @@ def test_judgements_stay_when_the_table_is_changed(case):
     for name, values in before.stability.items():
         assert_array_equal(after.stability[name], values)
     assert_array_equal(estimator.held_out_.truth, Y[estimator.held_out_.rows])
+
+
+@pytest.mark.parametrize("make", [NUMBERS.copy, numeric_frame])
+def test_intervals_stay_when_the_table_is_changed(make):
+    X, y, new = make(), NUMBERS[:, 0] + CODES, make()[:30]
+    estimator = IndividualErrorRegressor(Ridge(), cv=3, random_state=0).fit(X, y)
+    before = estimator.predict_interval(new), estimator.predict_residual(new)
+    X[:], y[:] = 99.0, 0.0
+    assert_array_equal(estimator.predict_interval(new), before[0])
+    assert_array_equal(estimator.predict_residual(new), before[1])
 
 
 def test_arrow_cannot_be_changed_and_is_judged_as_the_array():

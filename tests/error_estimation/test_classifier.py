@@ -153,6 +153,23 @@ def test_the_error_is_close_to_the_truth():
     assert smooth_calibration_error(model.predict(fresh) != came, error) < perfect + 0.02
 
 
+def test_the_pool_of_opinions_leaves_the_columns_that_it_was_learned_from():
+    class Watched(IndividualErrorClassifier):
+        def _with_pools(self, cross):
+            before = {name: block.copy() for name, block in cross.held_out.columns.items()}
+            after = super()._with_pools(cross).held_out.columns
+            for name, block in before.items():
+                assert_array_equal(cross.held_out.columns[name], block)
+                assert np.array_equal(after[name], block) == (name != "SecondOpinion")
+            return super()._with_pools(cross)
+
+    X, y = rows(120)
+    fitted = Watched(GaussianNB(), cv=2, random_state=0).fit(X, y)
+    opinion = fitted._panel.indicators["SecondOpinion"]
+    assert len(opinion.weights_) == len(opinion.opinions_) + 1
+    assert np.ptp(opinion.weights_[1:]) > 0
+
+
 # How rows are held out
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from report_samples import sample_of
 from sklearn.linear_model import LinearRegression
 
 from surefoot.abstention import Promise
 from surefoot.metrics import winkler_loss
 from surefoot.report import ReliabilityReport
-from surefoot.report._statistics import Sample
 from surefoot.report.page import render
 
 
@@ -63,7 +63,7 @@ def with_estimates(report, change):
     other = ReliabilityReport(report.estimator, report.X, report.y, quick=True)
     error_estimator, sample, _, intervals, is_useful = report._fitted
     held_out = replace(sample.held_out, error=change(sample.held_out.error))
-    promise, changed = Promise.from_held_out(held_out, None, 0.95), Sample(held_out, 0.95)
+    promise, changed = Promise.from_held_out(held_out, None, 0.95), sample_of(held_out)
     other.__dict__["_fitted"] = (error_estimator, changed, promise, intervals, is_useful)
     return other.summarize()["estimates"]
 

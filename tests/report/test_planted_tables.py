@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from report_samples import sample_of
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
@@ -15,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from surefoot._words import number, percent
 from surefoot.report import ReliabilityReport
 from surefoot.report._improvements import Alternatives
-from surefoot.report._statistics import Sample
 from surefoot.report.page import render
 
 COSTS = [[0, 1], [10, 0]]
@@ -256,7 +256,7 @@ def alternatives(truth, prediction, classes="abc", **fields):
         distinct=None,
         **fields,
     )
-    return Alternatives(Sample(held_out, 0.95), LogisticRegression(), n_rows, is_given=False)
+    return Alternatives(sample_of(held_out), LogisticRegression(), n_rows, is_given=False)
 
 
 def test_an_option_that_is_a_constant_is_no_help():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from report_samples import sample_of
 from scipy.special import expit, logit
 from scipy.stats import binomtest, bootstrap
 from sklearn.calibration import calibration_curve
@@ -31,7 +32,6 @@ from surefoot.report import ReliabilityReport
 from surefoot.report._answer import area_of_draw
 from surefoot.report._quality import describe_predictions
 from surefoot.report._rows import json_value
-from surefoot.report._statistics import Sample
 from surefoot.report._verdict import give_verdict
 
 
@@ -339,7 +339,7 @@ def predictions(truth, prediction, groups=None, reach=1.0):
         interval=np.column_stack([prediction - reach, prediction + reach]),
         groups=groups,
     )
-    return describe_predictions(Sample(held_out, 0.95), np.arange(len(truth)), 0)
+    return describe_predictions(sample_of(held_out), np.arange(len(truth)), 0)
 
 
 def test_r2_rmse_and_mae_are_those_of_scikit_learn(regressed):

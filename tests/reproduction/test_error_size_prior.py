@@ -1,4 +1,4 @@
-"""Pretraining of the prior for sizes of errors, on cases that are made here."""
+"""Pretraining of the prior for sizes of errors, on cases that are made here; and of both priors by one command."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
 from reproduction import error_size_prior
+from reproduction.__main__ import run
 from reproduction.error_size_prior import DISTANCE, LENGTHS, PREDICTION, VERSION
-from surefoot.error_estimation import IndividualErrorRegressor, _error_size
+from surefoot.error_estimation import ErrorPrior, IndividualErrorRegressor, _error_size
 
 
 def made_case(family, seed):
@@ -91,3 +92,18 @@ def test_arrays_predict_as_the_boosting_that_they_are_made_of():
     np.testing.assert_allclose(_error_size.sum_over_trees(arrays, table), raw, atol=1e-12)
     with pytest.raises(ValueError, match="do not predict as the boosting does"):
         error_size_prior.tree_arrays(model, table[:40], raw[:40] + 1)
+
+
+@pytest.mark.slow
+@pytest.mark.data("pmlb")
+def test_both_priors_are_written_as_they_ship(tmp_path, monkeypatch):
+    text = run("priors", tmp_path, quick=True)
+    assert "error_prior.json and size_prior.npz" in text
+    prior = ErrorPrior.load(tmp_path / "error_prior.json")
+    assert prior.columns == ErrorPrior.shipped().columns
+    shipped = _error_size.size_prior()
+    monkeypatch.setattr(_error_size, "__file__", str(tmp_path / "_error_size.py"))
+    learned = _error_size.size_prior.__wrapped__()
+    assert set(learned) == set(shipped)
+    assert learned["columns"].tolist() == shipped["columns"].tolist()
+    assert int(learned["version"]) == int(shipped["version"])

@@ -30,6 +30,7 @@ from surefoot._tables import (
     is_missing,
     kind_of,
     missing_mask,
+    named_values,
     split_columns,
     stack_rows,
     take_column,
@@ -314,6 +315,21 @@ def test_texts_are_no_numbers(column):
     for text in ["nan", "x"]:
         with pytest.raises(ValueError, match=f"could not convert string to float: '{text}'"):
             as_floats(take_rows(column(text), [0, 1]))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_names_and_values_of_columns(kind):
+    numbers, mixed = {"a": [1, 2], "b": [0.5, float("nan")]}, {"a": [1, 2], "t": ["x", None]}
+    for data, expected in (
+        (numbers, [[1.0, 2.0], [0.5, None]]),
+        (mixed, [[1.0, 2.0], ["x", None]]),
+    ):
+        columns = dict(named_values(kind(data)))
+        assert list(columns) == list(data)
+        assert [as_objects(values).tolist() for values in columns.values()] == expected
+        assert columns["a"].dtype == np.float64
+    assert [name for name, _ in named_values(np.eye(3))] == [0, 1, 2]
+    assert named_values(csr_array(np.eye(2))) == named_values(np.array(["a text"])) == []
 
 
 def test_the_text_nan_among_numbers_in_texts():

@@ -1,18 +1,20 @@
 """Several indicators around one fitted model; those with equal settings share one neighbour search."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from surefoot._crossfit._training import TrainingRows
 from surefoot._models import saw_no_labels
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+if TYPE_CHECKING:
+    from surefoot._crossfit._fitter import TrainingRows
 
 
 class Outputs(NamedTuple):
@@ -110,7 +112,7 @@ def join(batches: Sequence[Outputs], order: Any = slice(None)) -> Outputs:
 
 def build_panels(
     indicators: Mapping[str, Indicator],
-    training: TrainingRows,
+    training: "TrainingRows",
     parts: Sequence[Ints],
     models: Sequence[Any],
     scorers: Sequence[Sequence[tuple[Any, Ints, Ints]]],
@@ -151,13 +153,15 @@ def build_panels(
     if len(parts) > 1:
         smallest = min(len(training.reference(part)) for part in parts[1:])
         for index in deployed:
-            if index.n_neighbors:
-                index.search.prepare_parts(index.n_neighbors, smallest)
+            index.prepare_parts(smallest)
     tasks = (
         delayed(build_indexes)(groups, response, deployed, **settings(model, part))
         for model, part in zip(models[1:], parts[1:], strict=True)
     )
     indexes = [deployed, *Parallel(n_jobs=n_jobs)(tasks)]
+    for own in indexes[1:]:
+        for index, like in zip(own, deployed, strict=True):
+            index.like = like  # no copy of it from another process
     for place, (part, within) in enumerate(zip(parts, scorers, strict=True)):
         if within:
             scores = training.held_out_scores(part, within, score)
@@ -172,7 +176,7 @@ def build_panels(
 def fit_indicators(
     groups: Sequence[Mapping[str, Indicator]],
     indexes: Sequence[Sequence[NeighborhoodIndex]],
-    training: TrainingRows,
+    training: "TrainingRows",
     parts: Sequence[Ints],
     deployed: Any,
     n_jobs: int | None,
@@ -188,6 +192,8 @@ def fit_indicators(
             if folds is not None and saw_no_labels(deployed, getattr(indicator, "space", None)):
                 held_by = folds[training.learned(parts[0])]
             fitted[name] = indicator.fit_folds(own, rows, held_by, n_jobs=n_jobs)
+            for each, index in zip(fitted[name], own, strict=True):
+                each.index_ = index  # no copy of it from another process
     return fitted
 
 
@@ -236,7 +242,7 @@ def build_indexes(
 
 
 def rows_to_learn(
-    group: Mapping[str, Indicator], index: NeighborhoodIndex, part: Ints, training: TrainingRows
+    group: Mapping[str, Indicator], index: NeighborhoodIndex, part: Ints, training: "TrainingRows"
 ) -> tuple[Any, Any] | None:
     """Rows of a part in the space of an index, and targets, for models of the indicators' own; None if none learns."""
     if not any(indicator.learns for indicator in group.values()):
@@ -245,23 +251,6 @@ def rows_to_learn(
     if len(rows) == index.n_rows:
         return index.space.rows, index.labels
     return index.coordinates(take_rows(training.X, rows)), training.y[rows]
-
-
-def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str, Indicator]:
-    """Indicators by class name, with a number for the second of a class and later ones.
-
-    Examples
-    --------
-    >>> from surefoot.indicators import Confidence
-    >>> list(named([Confidence(), Confidence(per_class=True)]))
-    ['Confidence', 'Confidence_2']
-    """
-    if isinstance(indicators, Mapping):
-        return dict(indicators)
-    kinds = [type(indicator).__name__ for indicator in indicators]
-    numbers = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
-    names = [f"{kind}_{n}" if n > 1 else kind for kind, n in zip(kinds, numbers, strict=True)]
-    return dict(zip(names, indicators, strict=True))
 
 
 def group_by_index(

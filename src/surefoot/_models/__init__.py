@@ -2,7 +2,6 @@
 
 from surefoot._models._given import (
     GivenOutputs,
-    check_outputs,
     class_text,
     given_predictions,
     lay_out,
@@ -83,7 +82,6 @@ __all__ = [
     "axis_samples",
     "by_position",
     "check_model",
-    "check_outputs",
     "class_text",
     "class_votes",
     "clone_model",

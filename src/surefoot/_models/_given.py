@@ -273,12 +273,6 @@ def unseen_columns(model: Any, table: Any) -> list[Any]:
     return [*outputs, *(name for names in vector_columns(table) for name in names)]
 
 
-def check_outputs(model: Any, table: Any) -> None:
-    """Raise a `RowError` for the first row with given outputs that are missing, unknown or contradict each other."""
-    if (given := given_model(model)) is not None:
-        given.outputs(table)
-
-
 # Outputs as a user has them
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
-from surefoot._typing import Floats, Ints, Mask, settle
+from surefoot._typing import Floats, Mask, settle
 from surefoot._words import listed, plural
 
 
@@ -323,8 +323,10 @@ def named_values(X: Any) -> list[tuple[Any, NDArray[Any]]]:
     return list(zip(names, map(as_values, split_columns(X)), strict=True))
 
 
-def missing_mask(values: Any) -> Mask:
-    """Mask of the missing values in an array, list, column or dense table."""
+def missing_mask(values: Any) -> Any:
+    """Mask of the missing values in an array, list, column or table; sparse if this is, whose empty cells are zeros."""
+    if issparse(values):
+        return values != values  # noqa: PLR0124 - true of NaN alone
     if is_pandas(type(values)):
         return np.asarray(values.isna())
     if is_frame(type(values)):
@@ -360,8 +362,9 @@ class MissingInputs:
     @classmethod
     def of(cls, table: Any) -> Self:
         """Limits that the rows of a table set."""
-        rows, columns = _missing_cells(table)
-        n_rows, n_columns = (*table.shape, 1)[:2]
+        missing = missing_mask(table).reshape(table.shape[0], -1)  # a list of texts is one column
+        n_rows, n_columns = missing.shape
+        rows, columns = missing.nonzero()
         counts, rarest = np.bincount(columns, minlength=n_columns), np.full(n_rows, n_rows)
         np.minimum.at(rarest, rows, counts[columns] - 1)
         n_missing = np.bincount(rows, minlength=n_rows)
@@ -370,18 +373,11 @@ class MissingInputs:
 
     def are_unusual(self, table: Any) -> Mask:
         """Mask of the rows that lack more inputs than training rows do, or a required one."""
-        rows, columns = _missing_cells(table)
+        missing = missing_mask(table).reshape(table.shape[0], -1)
+        rows, columns = missing.nonzero()
         unusual = np.bincount(rows, minlength=table.shape[0]) > self.most
         unusual[rows[self.required[columns]]] = True
         return np.asarray(unusual)
-
-
-def _missing_cells(table: Any) -> tuple[Ints, Ints]:
-    """Row and column of each missing value of a table; the empty cells of sparse rows are zeros, none is missing."""
-    # Only NaN differs from itself. An array of texts is one column.
-    missing = table != table if issparse(table) else missing_mask(table).reshape(len(table), -1)  # noqa: PLR0124
-    rows, columns = missing.nonzero()
-    return rows, columns
 
 
 def is_missing(value: Any) -> bool:

@@ -429,7 +429,7 @@ def _bounds_by_betting(
 ) -> Floats:
     """Lowest of N_RISKS risks that the test by betting rejects, at each distinct score; `bound` if it rejects none."""
     bounds = np.full(len(rows.ends), bound)
-    least = min(1 / len(rows.first), 0.5)  # a single group rejects no risk
+    least = min(1 / len(rows.first), 0.5)  # of a single group too, the risks differ
     for risk in bound * np.geomspace(1 - 1e-9, least, N_RISKS):
         bounds[group_test(rows, losses, float(risk), 1 - confidence, bound) <= 1 - confidence] = (
             risk

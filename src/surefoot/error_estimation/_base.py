@@ -257,11 +257,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "truth": cross.truth,
             "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
-        self.held_out_ = self._learn(cross, known)
+        judged = self._learn(cross, known)
         if isinstance(self.estimator, FrozenEstimator):
-            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.training.seed)
-            self.held_out_ = replace(self.held_out_, seen=seen)
-        self._known = known_rows(copies, self.held_out_.rows, self.held_out_.error)
+            seen = has_seen(self.estimator.estimator, X, y, judged, cross.training.seed)
+            judged = replace(judged, seen=seen)
+        self.held_out_, self._known = judged, known_rows(copies, rows, judged.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -365,16 +365,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
     def _shared_fields(self, inputs: Any, output: Outputs) -> dict[str, Any]:
         """Fields of a judgement that need no error estimator: stability, novelty and columns."""
         stability = output.columns[self._stability].T
+        is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
         return {
             "stability": dict(zip(self.get_stability_names(), stability, strict=True)),
-            "novel": self._are_novel(inputs, output),
+            "novel": is_far | self._missing.are_unusual(inputs),
             "columns": {name: output.columns[name] for name in self._learned},
         }
-
-    def _are_novel(self, inputs: Any, output: Outputs) -> Mask:
-        """Mask of the rows that are far from training rows, or lack inputs that these have."""
-        is_far = output.columns[NOVELTY][:, 0] > self.novelty_threshold_
-        return np.asarray(is_far | self._missing.are_unusual(inputs))
 
     def _at_least_held_out(self, inputs: Any, errors: Floats) -> tuple[Mask, Floats]:
         """Whether each row has the inputs of a training row, and errors not below the held-out estimate of that row."""
@@ -423,7 +419,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         input that training rows nearly always have.
         """
         X = check_rows(self, X)
-        return self._are_novel(self.inputs(X), self._panel(X, [NOVELTY]))
+        is_far = self._panel(X, [NOVELTY]).columns[NOVELTY][:, 0] > self.novelty_threshold_
+        return np.asarray(is_far | self._missing.are_unusual(self.inputs(X)))
 
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.

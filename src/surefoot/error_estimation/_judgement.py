@@ -275,6 +275,11 @@ class HeldOut(Judgement):
         return self.task.unit
 
     @cached_property
+    def codes(self) -> tuple[Ints, Ints]:
+        """Positions among the classes of the truth and of the prediction of each row."""
+        return self.task.codes(self.truth), self.task.codes(self.prediction)
+
+    @cached_property
     def mistakes(self) -> Mask | None:
         """Which predictions are another class than the truth; None for numbers, which are more or less off."""
         return None if self.classes is None else self.prediction != self.truth
@@ -307,10 +312,10 @@ class HeldOut(Judgement):
             return None
         if self.probabilities is None:
             return -self.lead if np.ptp(self.lead) > 0 else None
-        codes = self.task.codes(self.prediction)
+        _, predicted = self.codes
         if self.costs is None:
-            return 1 - self.probabilities[np.arange(len(codes)), codes]
-        return np.asarray((self.probabilities * self.costs[:, codes].T).sum(axis=1))
+            return 1 - self.probabilities[np.arange(len(predicted)), predicted]
+        return np.asarray((self.probabilities * self.costs[:, predicted].T).sum(axis=1))
 
     @cached_property
     def loss_values(self) -> dict[Any, Floats] | None:

@@ -160,8 +160,7 @@ class SecondOpinion(Indicator):
         names = [name for name, _ in fitted]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"opinions has several models named {twice[0]!r}: names must differ.")
-        self.opinions_ = fitted
-        self._space_of_trees = None if trees is None else self.index_.like
+        self.opinions_, self._has_shared_trees = fitted, trees is not None
         self.weights_ = np.array([0.0, *[1 / len(fitted)] * len(fitted)])
         return self
 
@@ -196,8 +195,8 @@ class SecondOpinion(Indicator):
         model, outputs = neighborhood.index.model, neighborhood.opinions
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
-            if name == TREES and self._space_of_trees is not None:
-                rows = self._space_of_trees.coordinates(neighborhood.table)
+            if name == TREES and self._has_shared_trees and self.index_.like is not None:
+                rows = self.index_.like.coordinates(neighborhood.table)
             if model.is_regression:
                 outputs[name], spread = prediction_and_spread(opinion, rows)
                 columns.append(outputs[name] - neighborhood.scores[:, 0])

@@ -155,18 +155,16 @@ class NeighborhoodIndex:
             names=self._input_names(),
             like=None if like is None else like.space,
         )
-        rows = self.space.rows
-        self.metric = own
-        if own is None:
-            self.metric = "cosine" if issparse(rows) else "euclidean"
-            if isinstance(predictor, NeighborVoter) and self.space.is_model_input:
-                self.metric = predictor.metric
-        shared = None
+        rows, voter = self.space.rows, None
         if isinstance(predictor, NeighborVoter) and self.space.is_model_input:
-            shared = predictor.shared_search(rows, self.metric)
-        if shared is not None:
-            self.voter = predictor
-            self.n_neighbors = max(self.n_neighbors, predictor.list_length)
+            voter = predictor
+        plain = "cosine" if issparse(rows) else "euclidean"
+        offered = plain if voter is None else voter.metric
+        self.metric = offered if own is None else own
+        shared = None if voter is None else voter.shared_search(rows, self.metric)
+        if voter is not None and shared is not None:
+            self.voter = voter
+            self.n_neighbors = max(self.n_neighbors, voter.list_length)
         self.n_neighbors = min(self.n_neighbors, self.n_rows)
         self.search = self._part_of(like, positions) or shared
         if self.search is None:
@@ -197,6 +195,11 @@ class NeighborhoodIndex:
             return None
         is_part = np.array_equal(rows, like.space.rows[positions])
         return like.search.part(positions) if is_part else None
+
+    def prepare_parts(self, n_rows: int) -> None:
+        """Prepare for searches of the indexed rows among parts of about `n_rows` of them."""
+        if self.n_neighbors > 0:
+            self.search.prepare_parts(self.n_neighbors, n_rows)
 
     def with_held_out_scores(self, scores: Floats) -> Self:
         """Copy that knows out-of-fold scores of its rows."""

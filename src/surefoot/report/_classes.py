@@ -33,8 +33,7 @@ def describe_classes(sample: Sample) -> dict[str, Any]:
     """Confusion matrix, precision, recall and ranking of each class, and the class that is found least."""
     held_out = sample.held_out
     classes, accepted = np.asarray(held_out.classes), held_out.accepted
-    truth, predicted = held_out.task.codes(held_out.truth), held_out.task.codes(held_out.prediction)
-    scores, items = class_scores(held_out), []
+    (truth, predicted), scores, items = held_out.codes, class_scores(held_out), []
     for code, label in enumerate(classes):
         is_class, is_predicted, score = truth == code, predicted == code, scores[:, code]
         has_rank = 0 < is_class.sum() < len(truth)

@@ -13,7 +13,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
-from surefoot._models import class_votes, fit_model, predict_labels, split_model
+from surefoot._models import (
+    FittedModel,
+    class_votes,
+    fit_model,
+    margin,
+    predict_labels,
+    split_model,
+    top_class,
+)
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
@@ -249,7 +257,7 @@ class Alternatives:
                 squares, spread = (truth - self.predictions[name]) ** 2, float(np.var(truth))
                 rows[-1]["r2"] = 1 - float(squares.mean()) / spread if spread > 0 else None
                 continue
-            shares, codes = self.probabilities.get(name), self.held_out.task.codes(truth)
+            shares, (codes, _) = self.probabilities.get(name), self.held_out.codes
             scores = class_scores(self.held_out) if shares is None else shares
             rows[-1] |= {"roc_auc": mean_auc(codes, scores), "log_loss": None}
             if shares is not None:
@@ -378,8 +386,8 @@ class Alternatives:
 
         The estimates are out of fold, so the same rows can measure the gain.
         """
-        classes, task = np.asarray(self.held_out.classes), self.held_out.task
-        costs, answer = task.cost_matrix, task.codes(self.held_out.prediction)
+        classes, costs = np.asarray(self.held_out.classes), self.held_out.task.cost_matrix
+        _, answer = self.held_out.codes
         wrong = np.asarray(self.held_out.wrong)
         expected, other = (
             right * costs[each, each] + (1 - right) * costs[1 - each, each]
@@ -517,12 +525,15 @@ def refit(error_estimator: Any, X: Any, y: NDArray[Any], groups: NDArray[Any] | 
             models = {"first half": fitted(first), "second half": fitted(second)}
             table, n_more = take_rows(X, part.rows), round(MORE_LABELS * len(first))
             averaged = _averaged(part, [*models.values()], table)
+            shuffled = random.permutation(second)  # rows with equal doubt come in random order
             if held_out.classes is None:
-                doubtful = np.argsort(-estimated[second], kind="stable")[:n_more]
-            else:  # a quarter of the rows is diverse by itself
-                half, unknown = models["first half"], take_rows(X, second)
-                doubtful = query("confidence", half, unknown, n_more, diverse=False)
-            more = {"asked": second[doubtful], "drawn": random.permutation(second)[:n_more]}
+                trust = -estimated[shuffled]
+            else:
+                half = FittedModel(models["first half"], "auto", len(first))
+                scores = half.score(take_rows(X, shuffled))
+                trust = margin(scores, top_class(scores))
+            doubtful = np.argsort(trust, kind="stable")[:n_more]
+            more = {"asked": shuffled[doubtful], "drawn": shuffled[:n_more]}
             models |= {name: fitted(np.sort(np.append(first, more[name]))) for name in more}
             predicted = {name: predict_labels(model, table) for name, model in models.items()}
             fits.append(predicted | {"averaged": averaged})

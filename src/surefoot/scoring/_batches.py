@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._models import check_outputs
 from surefoot._tables import (
     CsvTable,
     ParquetTable,
@@ -182,7 +181,8 @@ def rows_for(error_estimator: ErrorEstimator, batch: Any) -> tuple[Any, int]:
     if isinstance(batch, (pa.RecordBatch, pa.Table)):
         names = model_columns(error_estimator, batch.schema.names)
         rows, n_infinite = as_fitted(batch, names, error_estimator.input_form_)
-        check_outputs(error_estimator.estimator, rows)
+        if error_estimator.given_outputs_ is not None:
+            error_estimator.given_outputs_.outputs(rows)  # raises what is wrong with a row
         return rows, n_infinite
     if not is_frame(type(batch)):
         raise TypeError(
