@@ -177,3 +177,15 @@ def test_a_column_has_one_role(run, write, tmp_path, sales, command, options, wo
     result = run(command, data, "--target", "y", "--task", "regression", *options, "--out", out)
     assert words in result.sentence
     assert not out.exists()
+
+
+def test_the_limit_of_fit_is_in_the_file_and_kept_by_score(run, write, tmp_path):
+    data = write(make_table(400, 0, classes=True).to_csv(index=False))
+    new = write(make_table(100, 1, classes=True).to_csv(index=False), "new.csv")
+    model, out = tmp_path / "m.skops", tmp_path / "s.csv"
+    quick = ["--target", "y", "--estimator", "logistic", "--max-risk", "0.37"]
+    run("fit", data, *quick, "--out", model)
+    kept = json.loads(run("score", model, new, "--out", out, "--json").out)
+    other = json.loads(run("score", model, new, "--out", out, "--max-risk", "0.3", "--json").out)
+    assert load(model).promise_.max_risk == kept["max_risk"] == 0.37
+    assert other["max_risk"] == 0.3
