@@ -150,7 +150,8 @@ def test_random_folds_of_rows_in_order_are_mentioned_beside_the_promise(
     start = "The order of the rows matters: the model is off by"
     for each in (fitted, scored, reported):
         assert start in each.out
-    advice = "For later rows, errors and promises may be too low.\n"  # there is no column of times
+    # No column is seen to hold times: the user may know one.
+    advice = "For later rows, errors and promises may be too low: fit with --time COLUMN.\n"
     assert advice in fitted.out
     assert advice in scored.out
     mixed = sales.sample(frac=1, random_state=0).drop(columns=["day", "number"])
