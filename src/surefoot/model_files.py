@@ -184,6 +184,9 @@ PASSIVE = {
 }
 OLDEST_PROTOCOL = 2
 
+# Type of the promise of an error estimator, in a package above this one.
+PROMISE = "surefoot.abstention.Promise"
+
 # Bytes that are unpacked without a further look; how many times as large as the file more may be (models reach 200,
 # a bomb 1,000); and how many times what is unpacked is in memory while it is loaded.
 FEW_BYTES, MOST_RATIO, COPIES = 64 << 20, 500, 3
@@ -396,6 +399,9 @@ def _check_model(model: Any) -> None:
         raise Refusal(f"is not loaded: it holds a {kind.__name__}, which is no model")
     if kind.__module__ == "surefoot.error_estimation" and "held_out_" not in vars(model):
         raise Refusal(f"is not loaded: it holds an unfitted {kind.__name__}")
+    promise = type(getattr(model, "promise_", None))
+    if promise is not type(None) and f"{promise.__module__}.{promise.__name__}" != PROMISE:
+        raise Refusal(f"is not loaded: it holds a {promise.__name__} as its promise")
 
 
 def _unpacked(content: bytes) -> tuple[bytes, set[str], set[str]]:

@@ -190,3 +190,19 @@ def test_the_limit_of_fit_is_in_the_file_and_kept_by_score(run, write, tmp_path)
     other = json.loads(run("score", model, new, "--out", out, "--max-risk", "0.3", "--json").out)
     assert load(model).promise_.max_risk == kept["max_risk"] == 0.37
     assert other["max_risk"] == 0.3
+
+
+def test_the_limit_of_a_class_is_kept_with_another_confidence_too(run, write, tmp_path):
+    data = write(make_table(400, 0, classes=True).to_csv(index=False))
+    model, out = tmp_path / "m.skops", tmp_path / "s.csv"
+    quick = ["--target", "y", "--estimator", "logistic"]
+    label = str(make_table(400, 0, classes=True)["y"].iloc[0])
+    run("fit", data, *quick, "--max-risk", f"{label}=0.4", "--out", model)
+    for confidence in ("0.95", "0.9"):
+        words = ["--confidence", confidence, "--json"]
+        scored = json.loads(run("score", model, data, "--out", out, *words).out)
+        assert scored["class_risks"] == {label: 0.4}
+    refused = run("fit", data, *quick, "--max-risk", "2", "--out", tmp_path / "n.skops")
+    assert refused.code == 2
+    assert refused.err.splitlines()[-1].startswith("--max-risk 2 is not a share of wrong answers")
+    assert not (tmp_path / "n.skops").exists()

@@ -370,3 +370,10 @@ def test_streams_and_monitoring_take_tables_of_inputs_and_outputs():
     assert "said" not in names
     estimate = estimate_performance(model, table[160:]).estimate
     assert estimate == pytest.approx(expected.error.mean(), abs=0.1)
+
+
+def test_probabilities_alone_are_refused_where_a_model_of_them_is_judged():
+    X, y, predictions, probabilities, _ = rows_and_predictions()
+    error_estimator = assess_predictions(X, y, predictions, probabilities, indicators=Confidence())
+    with pytest.raises(ValueError, match="probabilities are given without predictions"):
+        error_estimator.judge(X[:9], probabilities=probabilities[:9])

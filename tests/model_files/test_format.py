@@ -93,3 +93,11 @@ def test_a_setting_in_a_structured_array_with_objects_is_found():
 if __name__ == "__main__":
     made, _ = fitted()
     save(made, FILE, promised(made))
+
+
+def test_what_is_no_promise_is_not_saved(tmp_path):
+    X, y = np.arange(80.0)[:, None], np.arange(80) % 2
+    error_estimator = IndividualErrorClassifier(GaussianNB(), indicators=Confidence()).fit(X, y)
+    with pytest.raises(ModelFileError, match="it holds a float as its promise"):
+        save(error_estimator, tmp_path / "m.skops", promise=0.05)
+    assert not (tmp_path / "m.skops").exists()

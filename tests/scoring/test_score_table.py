@@ -220,3 +220,14 @@ def test_a_wide_table_has_fewer_rows_in_a_part(tmp_path):
     score_table(sure, tmp_path / "t.parquet", tmp_path / "out")
     head = (tmp_path / "out" / "_manifest.jsonl").read_text().splitlines()[0]
     assert f'"rows_per_part": {10_000_000 // 101}' in head
+
+
+def test_a_table_is_not_scored_into_the_folder_that_it_is_in(classifier, rows, tmp_path):
+    folder = tmp_path / "scores"
+    folder.mkdir()
+    source = folder / "part-000000.parquet"
+    rows.to_parquet(source)
+    content = source.read_bytes()
+    with pytest.raises(ValueError, match="which is read, is in"):
+        score_table(classifier, source, folder)
+    assert source.read_bytes() == content

@@ -807,6 +807,8 @@ def promise_of(
 ) -> Promise:
     """Promise that was saved with an error estimator, unless others are asked for; else one from its held-out rows.
 
+    With another confidence, the saved limits are promised anew.
+
     Parameters
     ----------
     error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
@@ -831,8 +833,11 @@ def promise_of(
     0.05
     """
     saved = getattr(error_estimator, "promise_", None)
-    if saved is not None and max_risk is None and saved.confidence == confidence:
-        return cast("Promise", saved)
+    if saved is not None and max_risk is None:
+        if saved.confidence == confidence:
+            return cast("Promise", saved)
+        max_risk = {None: saved.max_risk} if saved.max_risk is not None else {}
+        max_risk |= saved.class_risks
     return Promise.from_held_out(error_estimator.held_out_, max_risk, confidence)
 
 

@@ -101,9 +101,9 @@ def fit(
             drop=drop or (),
             outputs=[*given.output_columns(table.columns)],
         )
+        rows, model = model_for(rows, given, estimator, random_state)
         unit = "cost" if cost else "share" if rows.classes else "size"
         risk = limits_for(max_risk, unit, rows.classes)
-        rows, model = model_for(rows, given, estimator, random_state)
         if time is None and not given.outputs:
             remark_on_progress(rows.X)
     kind = IndividualErrorClassifier if rows.classes else IndividualErrorRegressor

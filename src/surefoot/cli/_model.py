@@ -68,6 +68,14 @@ class GivenModel(NamedTuple):
         return names
 
 
+def names_in(classes: str) -> list[str]:
+    """Names of classes, from a text such as "A,B,C"."""
+    try:
+        return [name.strip() for name in next(csv.reader([classes]))]
+    except csv.Error as error:
+        raise Mistake(f"--classes {classes!r} is no list of names, such as A,B,C.") from error
+
+
 def given_model(
     estimator: str,
     task: str,
@@ -76,7 +84,7 @@ def given_model(
     classes: str | None = None,
 ) -> GivenModel:
     """Model that --estimator names, without an error estimator around it; or predictions in its place."""
-    named = None if classes is None else [name.strip() for name in next(csv.reader([classes]))]
+    named = None if classes is None else names_in(classes)
     if prediction is not None:
         if estimator != "boosting":
             raise Mistake("--prediction judges predictions that were made: leave out --estimator.")

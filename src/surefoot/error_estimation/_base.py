@@ -347,6 +347,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Checked rows, with their outputs as columns if these are given."""
         check_is_fitted(self)
         given = self.given_outputs_
+        if predictions is None and probabilities is not None:
+            raise ValueError("probabilities are given without predictions: pass both.")
         if predictions is not None:
             if given is None:
                 raise ValueError(
@@ -438,6 +440,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         effects : ndarray of shape (n_rows, n_indicators)
             Contributions, in the order of `get_indicator_names`, in the unit of `predict_error`.
         """
+        check_is_fitted(self)
         held_out = self.held_out_
         columns, *outputs = (
             (held_out.columns, held_out.scores, held_out.prediction)

@@ -171,6 +171,8 @@ def check_place(out: Path, source: Path, *, is_file: bool) -> None:
     if not linked_path(out).parent.is_dir():
         raise TableFileError(f"There is no folder {out.parent} to make {out.name} in.")
     check_not_read(out, [source])
+    if not is_file and linked_path(source).is_relative_to(linked_path(out)):
+        raise TableFileError(f"{source}, which is read, is in {out}: name another folder.")
     if not is_file and out.exists() and not out.is_dir():
         raise TableFileError(f"{out} is a file: name a folder for the parts.")
     if not is_file and source.exists() and not (source.is_dir() or source.is_file()):
