@@ -44,9 +44,9 @@ class Walk(NamedTuple):
 
 # The most of each that a reader may meet. A change that needs more says what it replaced.
 LIMITS = {
-    "fit": Walk(255, 61, 16, 27),
-    "judge": Walk(109),
-    "summarize": Walk(524, 122),
+    "fit": Walk(245, 61, 14, 26),
+    "judge": Walk(103),
+    "summarize": Walk(500, 115),
     "score": Walk(248),
 }
 

@@ -335,6 +335,19 @@ def test_a_coverage_is_above_0_and_at_most_1(rows, coverage):
         bounds(*rows, [coverage])
 
 
+def test_a_cost_that_no_row_had_still_bounds_the_risk():
+    # Mistakes cost 1 or 10, and all that were made cost 1: the rate of the others may still be that of none in 200 rows.
+    classes = np.array([0, 1])
+    costs = np.array([[0.0, 1.0], [10.0, 0.0]])
+    fields = {"classes": classes, "costs": costs}
+    estimates, losses = np.linspace(0, 1, 200), np.repeat([0.0, 1.0], [180, 20])
+    [bound] = Promise.bounds(held_out(estimates, losses, **fields), [1])
+    [of_shares] = bounds(estimates, losses, [1])
+    assert of_shares == pytest.approx(0.142, abs=5e-3)  # Clopper and Pearson
+    unseen, hoeffding = 10 * (1 - 0.05 ** (1 / 200)), 0.1 + 10 * np.sqrt(np.log(20) / (2 * 200))
+    assert max(of_shares, unseen) < bound <= hoeffding
+
+
 def test_a_single_group_is_one_observation():
     # By Markov's inequality one observation of no loss excludes, with 90 % confidence, no mean loss below 0.9.
     groups = np.zeros(100, dtype=int)

@@ -754,9 +754,9 @@ class Promise(InWords):
             raise ValueError("coverages must be above 0 and at most 1.")
         rows = held_out.evidence
         estimates, losses = check_held_out(rows.error, rows.losses, rows.groups)
-        cap, is_share = 1.0, are_shares(losses)
+        values = held_out.loss_values
+        cap, is_share = 1.0, values is None and are_shares(losses)
         if not is_share:
-            values = held_out.loss_values
             cap = round_cap(losses) if values is None else float(np.max(list(values.values())))
             losses = np.minimum(losses, cap)
         candidates = every_threshold(-estimates, losses)
