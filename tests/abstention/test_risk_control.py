@@ -336,7 +336,7 @@ def test_a_coverage_is_above_0_and_at_most_1(rows, coverage):
 
 
 def test_a_cost_that_no_row_had_still_bounds_the_risk():
-    # Mistakes cost 1 or 10, and all that were made cost 1: the rate of the others may still be that of none in 200 rows.
+    # Mistakes cost 1 or 10, and all that were made cost 1: the other rate may still be that of none in 200 rows.
     classes = np.array([0, 1])
     costs = np.array([[0.0, 1.0], [10.0, 0.0]])
     fields = {"classes": classes, "costs": costs}
