@@ -374,6 +374,7 @@ def test_streams_and_monitoring_take_tables_of_inputs_and_outputs():
 
 def test_probabilities_alone_are_refused_where_a_model_of_them_is_judged():
     X, y, predictions, probabilities, _ = rows_and_predictions()
-    error_estimator = assess_predictions(X, y, predictions, probabilities, indicators=Confidence())
+    indicators = [NeighborDisagreement(), SecondOpinion(random_state=0)]
+    error_estimator = assess_predictions(X, y, predictions, probabilities, indicators=indicators)
     with pytest.raises(ValueError, match="probabilities are given without predictions"):
         error_estimator.judge(X[:9], probabilities=probabilities[:9])
