@@ -150,6 +150,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot.neighborhoods": (
             *("NeighborSpace", "NeighborhoodIndex", "RowSearch", "SparseNeighbors"),
         ),
+        "surefoot.resampling": ("HoldoutSplit",),
         "surefoot.time_series": (
             *("DTWNeighbors", "KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
             *("SeriesBatch", "VoteConfidence"),

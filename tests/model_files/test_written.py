@@ -34,6 +34,7 @@ from surefoot import (
 from surefoot.cli._model import build_model
 from surefoot.indicators import Confidence
 from surefoot.model_files import ModelFileError
+from surefoot.resampling import HoldoutSplit
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 N_ROWS = 120
@@ -60,7 +61,7 @@ def fitted(model, X, y, **settings):
     kind = IndividualErrorRegressor if y.dtype.kind == "f" else IndividualErrorClassifier
     with warnings.catch_warnings():  # a fold may lack a category, as in the commands
         warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
-        return kind(model, cv=2, random_state=0, **settings).fit(X, y)
+        return kind(model, **{"cv": 2, "random_state": 0} | settings).fit(X, y)
 
 
 def assert_same(one, other):
@@ -106,6 +107,7 @@ CASES = {
     "local": (LocalKNeighborsDTWClassifier(), SERIES, np.where(SERIES[:, -1] > 0, "u", "d"), {}),
     "sparse texts": (make_pipeline(WORDS, LogisticRegression()), None, CLASSES, {}),
     "a search": (SEARCH, NUMBERS, CLASSES, {}),
+    "one split": (GaussianNB(), NUMBERS, CLASSES, {"cv": HoldoutSplit(0.5, random_state=0)}),
     "a network": (MLPClassifier((3,), tol=1.0, random_state=0), NUMBERS, CLASSES, {}),
 }
 
