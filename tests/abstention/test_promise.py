@@ -345,3 +345,17 @@ def test_a_promise_by_class_is_kept(shape, n_in_group):
         reached = 1.0 if only.coverage == 1 else max(only.threshold, 0.0)
         broken += only.kept and true_risk[int(reached * (len(GRID) - 1))] > 0.3
     assert broken <= 2 * n_draws * 0.05 + 3 * np.sqrt(2 * n_draws * 0.05 * 0.95)
+
+
+def test_sizes_that_are_all_0_or_1_have_no_bound_of_1():
+    # Ratings that are off by one: of losses up to 3, a bet against a mean of 1.5 grows by at most a third a row.
+    few, many = (
+        Promise.from_held_out(held_out(np.linspace(0, 1, n), np.ones(n), classes=None), 1.5)
+        for n in (8, 2000)
+    )
+    assert (1 + 0.5 / 1.5) ** 8 < 1 / 0.05
+    assert not few.kept
+    assert many.kept
+    assert many.cap >= 3
+    right = Promise.from_held_out(held_out(np.linspace(0, 1, 200), np.zeros(200), classes=None))
+    assert right.kept

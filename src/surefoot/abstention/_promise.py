@@ -124,7 +124,7 @@ def threshold_for_risk(
     """
     scores, errors = check_held_out(scores, errors, groups)
     risks = limited_risks(max_risk, labels, loss_values, len(scores))
-    if loss_values is None and not are_shares(errors):
+    if loss_values is None and (cap is not None or not are_shares(errors)):
         bound = round_cap(errors, max(risk.max_risk for risk in risks)) if cap is None else cap
         errors = np.minimum(errors, bound)
         risks = [risk._replace(bound=bound) for risk in risks]
@@ -585,10 +585,13 @@ class Promise(InWords):
             raise ValueError(
                 "A promise needs the true losses of held-out rows: pass `held_out_` of a fitted error estimator."
             )
+        rows, classes, limits = held_out.evidence, held_out.classes, {}
         if max_risk is not None:
             most = 1 if held_out.unit.is_share else np.inf
-            check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes, most)
-        rows = held_out.evidence
+            limits = check_class_risks(max_risk, [] if classes is None else classes, most)
+        cap = None
+        if classes is None and rows.losses.any():  # sizes have no bound, even if all are 0 or 1
+            cap = round_cap(rows.losses, max(limits.values(), default=0.0))
         promise = cls.from_losses(
             rows.error,
             rows.losses,
@@ -597,6 +600,7 @@ class Promise(InWords):
             groups=rows.groups,
             labels=rows.truth,
             loss_values=rows.loss_values,
+            cap=cap,
         )
         promise = replace(promise, n_rows=len(held_out), is_about=held_out.refitted)
         if held_out.seen:
@@ -672,7 +676,7 @@ class Promise(InWords):
             check_class_risks(max_risk, most=1)  # a share of mistakes
         estimates, losses = _check_estimates(estimated_errors, losses, groups)
         check_share(confidence, "confidence")
-        if loss_values is None and not are_shares(losses):
+        if loss_values is None and (cap is not None or not are_shares(losses)):
             asked = [] if max_risk is None else check_class_risks(max_risk).values()
             cap = round_cap(losses, max(asked, default=0.0)) if cap is None else cap
             losses = np.minimum(losses, cap)
