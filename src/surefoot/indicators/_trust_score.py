@@ -4,16 +4,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import row_norms
 
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_neighbor_metric
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbors import NO_DISTANCE
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-
-# Distances below this share of a row's norm are 0: rounding may leave one between equal rows, on some processors.
-ROUNDING = 1e-7
 
 
 class TrustScore(Indicator):
@@ -98,9 +94,6 @@ class TrustScore(Indicator):
         rest = np.flatnonzero(np.isnan(own) | np.isnan(other))
         if len(rest):
             own[rest], other[rest] = self._search(neighborhood.rows[rest], predicted[rest])
-        if neighborhood.rows.ndim == 2:
-            least = ROUNDING * row_norms(neighborhood.rows)
-            own, other = (np.where(each < least, 0.0, each) for each in (own, other))
         ratio = np.log(other + NO_DISTANCE) - np.log(own + NO_DISTANCE)
         # The ratio is 1 where the predicted class, or every other class, has no training row.
         return np.nan_to_num(ratio, nan=0.0)[:, None]

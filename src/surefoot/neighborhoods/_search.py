@@ -210,6 +210,11 @@ class RowSearch(FittedSearch):
         uses_blas = len(batches) > 1 or self.metric == "cosine"
         with limit(limits=1, user_api="blas") if uses_blas else nullcontext():
             in_threads(search, batches)
+        if (
+            self.metric == "euclidean"
+        ):  # equal rows: what rounding leaves hangs on the processor and the batch
+            squares = row_norms(X, squared=True)[:, None]
+            distances[distances**2 < 2 * ZERO_SQUARE * squares] = 0.0
         return distances, indices
 
 
