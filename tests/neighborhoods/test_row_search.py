@@ -85,3 +85,12 @@ def test_many_rows_are_searched_in_several_threads_of_one_each(threads_used):
         assert openmp_threads() == 2
     assert len(threads_used) > 1
     assert set(threads_used) == {1}
+
+
+def test_a_row_is_at_no_distance_from_its_copy():
+    # So far from the origin that rounding would leave about 1e-6 of a difference of squares.
+    rows = 100 + np.random.default_rng(0).normal(size=(300, 50))
+    search = neighbors(rows, "euclidean", 2)
+    for distances, _ in (search(rows), search(rows[:1])):
+        assert (distances[:, 0] == 0).all()
+        assert (distances[:, 1] > 1).all()
